@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "gpt2/dtype.hpp"
+#include "gpt2/model.hpp"
+#include "gpt2/tokenizer.hpp"
+
+namespace gpt2 {
+
+/// How to run a model.
+struct LoadOptions {
+    std::string shape = "own";   ///< "own", or a preset's name to widen the model to
+    std::string device = "cpu";  ///< "cpu"
+    DType dtype = DType::f32;    ///< of the weights in memory: f32 or f16
+    DType kv = DType::f32;       ///< of the KV cache: f32 or f16
+    int threads = 0;             ///< 0: all processors that this process may use
+    std::uint64_t seed = 1;      ///< for random weights, and for what widening adds
+};
+
+/// Loads a model directory (`config.json`, `model.safetensors`); this is the only
+/// function that knows which engines there are. The directory "random" stands for random
+/// weights of the shape `options.shape`.
+/// @throws BadInput for unusable files or options; Unavailable for a device that is
+/// absent.
+std::unique_ptr<Model> load_model(const std::filesystem::path& directory,
+                                  const LoadOptions& options = {});
+
+/// The tokenizer that belongs to it: the directory's own vocabulary ("random": GPT-2's),
+/// with the id of "<|endoftext|>" where `options.shape` puts it.
+Tokenizer load_tokenizer(const std::filesystem::path& directory,
+                         const LoadOptions& options = {});
+
+/// The folder of data that came with the source, or $GPT2_DATA where that is set.
+std::filesystem::path data_directory();
+
+}  // namespace gpt2

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "gpt2/token.hpp"
+
+namespace gpt2 {
+
+/// Whether "<|endoftext|>" in a text is seven ordinary tokens or the one special token.
+/// Text that people hand in stays ordinary: nobody types an end of text by accident.
+enum class Special { ordinary, parse };
+
+/// Byte-level byte-pair encoding, exactly GPT-2's (Radford et al. 2019, section 2.2).
+///
+/// Text is cut into pieces (a word with its leading blank, digits, punctuation, blanks);
+/// within a piece the bytes are merged, the earliest learned rule first. Works on any
+/// bytes: what is not UTF-8 is kept byte for byte.
+class Tokenizer {
+public:
+    /// Reads `vocab.json` and `merges.txt` of a model directory, or `tokenizer.json`
+    /// where those are absent.
+    /// @throws BadInput where a file is missing or malformed, ids have gaps or repeat, or
+    ///         a merge makes a piece that is no entry of the vocabulary.
+    static Tokenizer load(const std::filesystem::path& directory);
+
+    /// Entries, "<|endoftext|>" included. Ids are below this, but for an end of text
+    /// that was moved.
+    int size() const;
+
+    /// The id of "<|endoftext|>".
+    Token end_of_text() const;
+
+    /// Gives "<|endoftext|>" another id, at or above size() - 1. A widened model keeps
+    /// the narrow model's vocabulary but for this one id (see weights.hpp).
+    void move_end_of_text(Token id);
+
+    /// Bytes to tokens, in near-linear time.
+    std::vector<Token> encode(std::string_view text,
+                              Special special = Special::ordinary) const;
+
+    /// Tokens to bytes. decode(encode(x)) == x for any bytes x.
+    /// @throws BadInput for an id that the vocabulary lacks.
+    std::string decode(std::span<const Token> tokens) const;
+
+    /// The bytes of one token, possibly part of a character.
+    /// @throws BadInput for an id that the vocabulary lacks.
+    std::string_view bytes(Token token) const;
+};
+
+/// Turns a stream of tokens into text that never ends in the middle of a character.
+class StreamDecoder {
+public:
+    explicit StreamDecoder(const Tokenizer& tokenizer);
+
+    /// The text that this token completes; empty while a character is still open.
+    std::string push(Token token);
+
+    /// What is left when the stream ends: an unfinished character's bytes as they are.
+    std::string finish();
+};
+
+}  // namespace gpt2
