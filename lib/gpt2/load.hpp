@@ -8,6 +8,7 @@
 #include "gpt2/dtype.hpp"
 #include "gpt2/model.hpp"
 #include "gpt2/tokenizer.hpp"
+#include "gpt2/weights.hpp"
 
 namespace gpt2 {
 
@@ -21,11 +22,20 @@ struct LoadOptions {
     std::uint64_t seed = 1;      ///< for random weights, and for what widening adds
 };
 
+/// The shape that a model directory runs at under these options.
+/// @throws BadInput
+Config load_config(const std::filesystem::path& directory,
+                   const LoadOptions& options = {});
+
+/// Its weights at that shape, to be read by an engine or by the reference.
+/// @throws BadInput
+std::unique_ptr<Weights> open_weights(const std::filesystem::path& directory,
+                                      const LoadOptions& options = {});
+
 /// Loads a model directory (`config.json`, `model.safetensors`); this is the only
 /// function that knows which engines there are. The directory "random" stands for random
 /// weights of the shape `options.shape`.
-/// @throws BadInput for unusable files or options; Unavailable for a device that is
-/// absent.
+/// @throws BadInput for unusable files or options.
 std::unique_ptr<Model> load_model(const std::filesystem::path& directory,
                                   const LoadOptions& options = {});
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "gpt2/config.hpp"
 
@@ -30,6 +31,8 @@ enum class Part {
     ln_f_gain,           ///< [n_embd]
     ln_f_bias,           ///< [n_embd]
 };
+
+const std::vector<Part>& all_parts();
 
 /// Rows and columns of a tensor; a vector is one row.
 struct Shape {

@@ -17,12 +17,14 @@ namespace {
 
 // A forward pass has some hundred places where the threads meet, a few microseconds
 // apart. Falling asleep and being woken costs more than that, so a thread first looks
-// around for a while. Between passes it falls asleep for good.
+// around for a while. Between passes it falls asleep for good. Where threads must share a
+// processor, the one that looks around keeps the others from working: there it sleeps at
+// once.
 constexpr int looks = 20000;
 
 /// Returns once `value` is no longer `old`.
-void wait_while(const std::atomic<unsigned>& value, unsigned old) {
-    for (int i = 0; i < looks; ++i) {
+void wait_while(const std::atomic<unsigned>& value, unsigned old, bool crowded) {
+    for (int i = 0; !crowded && i < looks; ++i) {
         if (value.load(std::memory_order_acquire) != old) return;
 #if defined(__x86_64__)
         __builtin_ia32_pause();
@@ -86,6 +88,7 @@ public:
             threads_.emplace_back(
                 [this, index, round = round_.load()] { serve(index, round); });
         }
+        crowded_ = int(threads_.size()) + 1 > processors_;
         work_ = &work;
         count_ = count;
         back_ = 0;
@@ -97,7 +100,8 @@ public:
         // Every thread reports back, also those that had nothing to do: `work` and the
         // fields above must not change under their eyes.
         const unsigned all = unsigned(threads_.size());
-        for (unsigned seen = back_; seen != all; seen = back_) wait_while(back_, seen);
+        for (unsigned seen = back_; seen != all; seen = back_)
+            wait_while(back_, seen, crowded());
     }
 
     void meet(int count) {
@@ -107,11 +111,14 @@ public:
             phase_.fetch_add(1, std::memory_order_release);
             phase_.notify_all();
         } else {
-            wait_while(phase_, phase);
+            wait_while(phase_, phase, crowded());
         }
     }
 
 private:
+    /// Whether there are more threads than processors.
+    bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
+
     void start() {
         round_.fetch_add(1, std::memory_order_release);
         round_.notify_all();
@@ -120,7 +127,7 @@ private:
     void serve(int index, unsigned round) {
         const Pin pin(index);
         for (;; ++round) {
-            wait_while(round_, round);
+            wait_while(round_, round, crowded());
             if (closing_) return;
             if (index < count_) (*work_)(Worker{index, count_});
             back_.fetch_add(1, std::memory_order_release);
@@ -133,6 +140,8 @@ private:
     const std::function<void(const Worker&)>* work_ = nullptr;
     int count_ = 0;
     bool closing_ = false;
+    const int processors_ = processors();
+    std::atomic<bool> crowded_{false};
     // Each on a cache line of its own: one thread writes while the others look.
     alignas(64) std::atomic<unsigned> round_{0};    // pieces of work started
     alignas(64) std::atomic<unsigned> back_{0};     // threads done with this one

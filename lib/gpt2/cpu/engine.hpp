@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "gpt2/dtype.hpp"
+#include "gpt2/model.hpp"
+#include "gpt2/weights.hpp"
+
+namespace gpt2::cpu {
+
+/// A model that runs on the processor.
+/// @param dtype    of the matrices in memory: f32 or f16. Biases, layer norms and
+/// position
+///                 embeddings (under 1% of the bytes) stay f32.
+/// @param kv       of the KV cache: f32 or f16
+/// @param threads  at least 1
+/// @throws BadInput where the weights cannot be read, or the dtypes are others
+std::unique_ptr<Model> load(const Weights& weights, DType dtype, DType kv, int threads);
+
+}  // namespace gpt2::cpu

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+
+#include "gpt2/cpu/buffer.hpp"
+#include "gpt2/cpu/team.hpp"
+#include "gpt2/dtype.hpp"
+
+namespace gpt2::cpu {
+
+/// Numbers rounded up to whole vectors of sixteen.
+constexpr int whole(int n) { return (n + 15) / 16 * 16; }
+
+/// Rows of activations, [rows, columns], f32.
+///
+/// A row is longer than its columns: rounded up to whole vectors, and one cache line
+/// more. Without that line, rows of 3,072 floats would start 12 KiB apart, and twelve of
+/// them would compete for the same few places in the nearest cache.
+struct Activations {
+    Activations() = default;
+    Activations(int rows, int columns)
+        : stride(whole(columns) + 16), memory(std::size_t(rows) * stride) {}
+
+    float* row(int r) const { return memory.data() + std::size_t(r) * stride; }
+
+    int stride = 0;
+    Buffer<float> memory;
+};
+
+/// A matrix [depth, columns], packed for the tile: panels of 16 columns, each stored row
+/// by row, so that every trip through it reads memory in order. Missing columns of the
+/// last panel are zero.
+class Packed {
+public:
+    Packed() = default;
+    Packed(int depth, int columns, DType dtype);
+
+    int depth() const { return depth_; }
+    int columns() const { return columns_; }
+    int panels() const { return whole(columns_) / 16; }
+    DType dtype() const { return dtype_; }
+    std::size_t bytes() const { return memory_.size(); }
+
+    /// Puts row k: `columns()` floats. Different rows may be put from different threads.
+    void put_row(int k, const float* row);
+
+    /// Puts panel p from its transpose: `count` <= 16 columns of `depth()` floats each,
+    /// one after the other.
+    void put_panel(int p, int count, const float* columns);
+
+    /// Element [k, column], as f32, for each k: out[0 ... depth() - 1].
+    void get_column(int column, float* out) const;
+
+    template <class T>
+    T* panel(int p) const {
+        return reinterpret_cast<T*>(memory_.data()) + std::size_t(p) * depth_ * 16;
+    }
+
+private:
+    int depth_ = 0, columns_ = 0;
+    DType dtype_ = DType::f32;
+    Buffer<std::byte> memory_;
+};
+
+/// What becomes of a sum before it is stored.
+enum class Then {
+    store,     ///< y = sum
+    add_bias,  ///< y = sum + bias
+    gelu,      ///< y = GELU(sum + bias)
+    residual,  ///< y = y + (sum + bias)
+};
+
+/// y[row, n] = then(sum over k of x[row, k] * w[k, n]), for `rows` rows.
+///
+/// The columns are shared out among the workers, never the sums. Does not wait at the
+/// end.
+///
+/// @param x  rows of w.depth() floats, `x_stride` apart
+/// @param y  rows of at least w.columns() floats, `y_stride` apart; nothing behind
+///           column w.columns() is written
+/// @param bias  whole(w.columns()) floats, not used with Then::store
+void matmul(const Worker& worker, const Packed& w, const float* x, std::size_t x_stride,
+            int rows, float* y, std::size_t y_stride, Then then, const float* bias);
+
+}  // namespace gpt2::cpu

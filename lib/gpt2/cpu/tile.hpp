@@ -1,0 +1,78 @@
+#pragma once
+
+// The one routine that all of this engine's arithmetic goes through.
+//
+// A tile is a small block of a matrix product, `rows` x (16 * panels), held in registers
+// from its first multiply-add to its last. It serves the weights (for 512 rows and for
+// one), the scores of attention (queries times keys) and its output (weights times
+// values).
+//
+// Every element of the product is one chain of fused multiply-adds over k = 0, 1, 2 ...,
+// and each element has a lane of its own. So its bits do not depend on how many rows or
+// panels are computed beside it. That is promise 2, and it costs nothing: a processor is
+// kept busy by many chains side by side, not by cutting one chain into parts.
+
+#include <cstddef>
+
+#include "gpt2/cpu/simd.hpp"
+
+namespace gpt2::cpu {
+
+/// Rows of a full tile and panels beside each other: as many sums as there are registers,
+/// less a few for the factors. More sums per load of a factor means more arithmetic per
+/// byte, which is what reading lives on.
+inline constexpr int tile_rows = registers == 1 ? 12 : 6;
+inline constexpr int tile_panels = registers == 1 ? 2 : 1;
+
+/// Panels side by side for a single row, where the loads and not the sums are the limit.
+inline constexpr int row_panels = 4;
+
+/// Left factor: `rows` rows of floats, `stride` apart.
+struct Left {
+    const float* data;
+    std::size_t stride;
+};
+
+/// Right factor: for each k a row of 16 numbers in each panel.
+template <class T>
+struct Right {
+    const T* data;
+    std::size_t k_stride;      ///< from one k to the next
+    std::size_t panel_stride;  ///< from one panel to the next
+};
+
+/// sum over k of a[row, k] * b[k, column], for `rows` x 16 `panels` elements.
+///
+/// @param begin  begin(row, panel) is the Vec16 that the sums start from
+/// @param end    end(row, panel, sums) takes them
+template <int rows, int panels, class T, class Begin, class End>
+HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
+    Vec16 sums[rows][panels];
+    unroll<rows>([&](auto r) HWY_ATTR {
+        unroll<panels>([&](auto p) HWY_ATTR { sums[r][p] = begin(int(r), int(p)); });
+    });
+    for (int k = 0; k < depth; ++k) {
+        Vec16 right[panels];
+        unroll<panels>([&](auto p) HWY_ATTR {
+            right[p] = load(b.data + k * b.k_stride + p * b.panel_stride);
+        });
+        unroll<rows>([&](auto r) HWY_ATTR {
+            const Vec16 left = broadcast(a.data[r * a.stride + k]);
+            unroll<panels>(
+                [&](auto p) HWY_ATTR { sums[r][p] = fma(left, right[p], sums[r][p]); });
+        });
+    }
+    unroll<rows>([&](auto r) HWY_ATTR {
+        unroll<panels>([&](auto p) HWY_ATTR { end(int(r), int(p), sums[r][p]); });
+    });
+}
+
+/// Calls f(std::integral_constant<int, n>()) for the n in 1 ... most that equals `n`.
+template <int most, class F>
+HWY_INLINE void with_constant(int n, F f) {
+    unroll<most>([&](auto i) HWY_ATTR {
+        if (n == i + 1) f(std::integral_constant<int, i + 1>());
+    });
+}
+
+}  // namespace gpt2::cpu

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "gpt2/model.hpp"
+#include "gpt2/sampler.hpp"
+
+namespace gpt2 {
+
+struct GenerateOptions {
+    int max_tokens = 100;    ///< at least 1
+    Token end_of_text = -1;  ///< stop behind this token; -1: never
+    Sampler sampler = {};    ///< greedy unless set
+};
+
+/// Why writing came to an end.
+enum class Finish { length, end_of_text, context, stopped };
+
+/// "length", "end of text", "context full", "stopped".
+const char* name_of(Finish finish);
+
+/// What was written, and when.
+struct Generation {
+    std::vector<Token> tokens;    ///< without the prompt
+    std::vector<double> seconds;  ///< for each token: from the start until it was known
+    Finish finish = Finish::length;
+
+    /// The wait for the first token: the time it took to read the prompt.
+    double first_token() const { return seconds.front(); }
+
+    /// Mean seconds between two tokens; n tokens have n - 1 such gaps.
+    double beat() const {
+        return (seconds.back() - seconds.front()) / double(seconds.size() - 1);
+    }
+};
+
+/// Reads a prompt (prefill), then writes token by token (decode) behind what `cache`
+/// holds. `on_token`, where given, is called with every token as soon as it is known, and
+/// stops the writing by returning false.
+///
+/// Writing ends at the context's limit at the latest: nothing is ever forgotten silently.
+/// @throws BadInput for an empty prompt, one that fills the context, ids outside the
+///         vocabulary, or max_tokens below 1
+Generation generate(Model& model, KvCache& cache, std::span<const Token> prompt,
+                    const GenerateOptions& options,
+                    const std::function<bool(Token)>& on_token = {});
+
+}  // namespace gpt2
