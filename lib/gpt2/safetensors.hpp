@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,8 +48,17 @@ public:
 
     /// Reads elements [first, first + out.size()) of an F32, F16 or BF16 tensor as f32.
     /// @throws BadInput if the file has become shorter meanwhile or cannot be read, or
-    ///         if the tensor is of another type.
+    ///         if the tensor is of another type or has fewer elements.
     void read(const Tensor& tensor, std::int64_t first, std::span<float> out) const;
+
+private:
+    class File;
+
+    std::filesystem::path path_;
+    std::unique_ptr<const File> file_;
+    std::uint64_t data_begin_ = 0;
+    std::vector<Tensor> tensors_;
+    std::vector<const Tensor*> by_name_;
 };
 
 /// One tensor to be written.

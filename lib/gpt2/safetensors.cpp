@@ -1,0 +1,361 @@
+#include "gpt2/safetensors.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "gpt2/error.hpp"
+#include "gpt2/safetensors_header.hpp"
+
+namespace gpt2 {
+
+using safetensors_header::shown;
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the format is little-endian");
+
+/// The tensors by name, each name once.
+std::vector<const Safetensors::Tensor*> index(
+    const std::vector<Safetensors::Tensor>& tensors, const std::string& where) {
+    std::vector<const Safetensors::Tensor*> by_name;
+    for (const Safetensors::Tensor& tensor : tensors) by_name.push_back(&tensor);
+    std::sort(by_name.begin(), by_name.end(),
+              [](const auto* a, const auto* b) { return a->name < b->name; });
+    const auto twice = std::adjacent_find(
+        by_name.begin(), by_name.end(),
+        [](const auto* a, const auto* b) { return a->name == b->name; });
+    if (twice != by_name.end())
+        throw BadInput(
+            fmt::format("{}: duplicate name {}", where, shown((*twice)->name)));
+    return by_name;
+}
+
+/// Checks that each tensor fills its span, and fills in its dtype.
+void check_span(Safetensors::Tensor& tensor, const std::string& where) {
+    const safetensors_header::Type& type =
+        *safetensors_header::find_type(tensor.type_name);
+    tensor.dtype = type.dtype;
+    const std::optional<std::uint64_t> bytes =
+        safetensors_header::bytes_of(tensor.shape, type.size);
+    if (!bytes)
+        throw BadInput(
+            fmt::format("{}: tensor {}: shape: more than 2^63 - 1 elements or "
+                        "2^64 - 1 bytes",
+                        where, shown(tensor.name)));
+    if (tensor.end < tensor.begin || tensor.end - tensor.begin != *bytes)
+        throw BadInput(
+            fmt::format("{}: tensor {}: data_offsets: expected {} bytes, found {} to {}",
+                        where, shown(tensor.name), *bytes, tensor.begin, tensor.end));
+}
+
+/// Checks that the tensors, sorted by offset, fill the data section: no byte is in two of
+/// them, none in no one.
+void check_cover(const std::vector<Safetensors::Tensor>& tensors, std::uint64_t data_size,
+                 const std::string& where) {
+    std::uint64_t covered = 0;
+    for (const Safetensors::Tensor& tensor : tensors) {
+        if (tensor.begin != covered)
+            throw BadInput(fmt::format(
+                "{}: tensor {}: data_offsets: expected to begin where the bytes of the "
+                "tensor before end, at {}, found {}",
+                where, shown(tensor.name), covered, tensor.begin));
+        covered = tensor.end;
+    }
+    if (covered != data_size)
+        throw BadInput(
+            fmt::format("{}: expected {} bytes of data behind the header, found {}",
+                        where, covered, data_size));
+}
+
+/// As from_f16(), in a form that a compiler turns into vector code: half of GPT-2 XL
+/// would otherwise wait for it. Scaling by 2^112 moves the exponent from a half's bias to
+/// a float's, and makes tiny halves normal.
+float widen_f16(std::uint16_t bits) {
+    const float scaled =
+        std::bit_cast<float>(std::uint32_t(bits & 0x7fff) << 13) * 0x1p112f;
+    const std::uint32_t special = scaled >= 65536.0f ? 0x7f800000 : 0;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | special |
+                                std::uint32_t(bits & 0x8000) << 16);
+}
+
+}  // namespace
+
+/// A regular file, open for reading at any place by any thread.
+class Safetensors::File {
+public:
+    explicit File(const std::filesystem::path& path) : where_(path.string()) {
+        // A pipe would otherwise wait here for its writer; on a file the flag is idle.
+        fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd_ < 0)
+            throw BadInput(
+                fmt::format("{}: cannot be opened: {}", where_, std::strerror(errno)));
+        struct stat status;
+        if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
+            ::close(fd_);
+            throw BadInput(fmt::format("{}: expected a regular file", where_));
+        }
+        size_ = std::uint64_t(status.st_size);
+    }
+    ~File() { ::close(fd_); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    std::uint64_t size() const { return size_; }
+
+    void read(std::uint64_t offset, void* out, std::size_t count) const {
+        char* to = static_cast<char*>(out);
+        while (count > 0) {
+            const ssize_t got = ::pread(fd_, to, count, off_t(offset));
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0)
+                throw BadInput(fmt::format("{}: byte {}: cannot be read: {}", where_,
+                                           offset, std::strerror(errno)));
+            if (got == 0)
+                throw BadInput(
+                    fmt::format("{}: byte {}: expected {} more bytes, found the "
+                                "end: the file has become shorter",
+                                where_, offset, count));
+            to += got;
+            offset += std::uint64_t(got);
+            count -= std::size_t(got);
+        }
+    }
+
+private:
+    std::string where_;
+    int fd_;
+    std::uint64_t size_;
+};
+
+std::int64_t Safetensors::Tensor::elements() const {
+    std::int64_t product = 1;
+    for (std::int64_t dimension : shape) product *= dimension;
+    return product;
+}
+
+Safetensors::Safetensors(const std::filesystem::path& file)
+    : path_(file), file_(std::make_unique<File>(file)) {
+    const std::string where = file.string();
+    std::uint64_t length;
+    if (file_->size() < sizeof length)
+        throw BadInput(fmt::format("{}: expected 8 bytes of header length, found {}",
+                                   where, file_->size()));
+    file_->read(0, &length, sizeof length);
+    const std::uint64_t most = std::min<std::uint64_t>(safetensors_header::max_bytes,
+                                                       file_->size() - sizeof length);
+    if (length > most)
+        throw BadInput(fmt::format(
+            "{}: header length: expected at most {} bytes, {}, found {}", where, most,
+            most == safetensors_header::max_bytes ? "the format's limit"
+                                                  : "all that follows",
+            length));
+    data_begin_ = sizeof length + length;
+    try {
+        std::string header(length, '\0');
+        file_->read(sizeof length, header.data(), length);
+        tensors_ = safetensors_header::parse(header, where);
+        std::sort(tensors_.begin(), tensors_.end(), [](const Tensor& a, const Tensor& b) {
+            return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+        });
+        by_name_ = index(tensors_, where);
+    } catch (const std::bad_alloc&) {
+        throw BadInput(
+            fmt::format("{}: header: no memory for its {} bytes", where, length));
+    }
+    for (Tensor& tensor : tensors_) check_span(tensor, where);
+    check_cover(tensors_, file_->size() - data_begin_, where);
+}
+
+Safetensors::~Safetensors() = default;
+Safetensors::Safetensors(Safetensors&&) noexcept = default;
+Safetensors& Safetensors::operator=(Safetensors&&) noexcept = default;
+
+const std::filesystem::path& Safetensors::file() const { return path_; }
+
+const std::vector<Safetensors::Tensor>& Safetensors::tensors() const { return tensors_; }
+
+const Safetensors::Tensor* Safetensors::find(std::string_view name) const {
+    const auto at =
+        std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                         [](const Tensor* a, std::string_view b) { return a->name < b; });
+    return at != by_name_.end() && (*at)->name == name ? *at : nullptr;
+}
+
+void Safetensors::read(const Tensor& tensor, std::int64_t first,
+                       std::span<float> out) const {
+    if (!tensor.dtype)
+        throw BadInput(
+            fmt::format("{}: tensor {}: dtype: expected F32, F16 or BF16, found {}",
+                        path_.string(), shown(tensor.name), tensor.type_name));
+    const std::int64_t elements = tensor.elements();
+    if (first < 0 || first > elements || out.size() > std::uint64_t(elements - first))
+        throw BadInput(
+            fmt::format("{}: tensor {}: expected at least {} elements from {} on, "
+                        "found {} in all",
+                        path_.string(), shown(tensor.name), out.size(), first, elements));
+    std::uint64_t offset =
+        data_begin_ + tensor.begin + std::uint64_t(first) * size_of(*tensor.dtype);
+    if (*tensor.dtype == DType::f32)
+        return file_->read(offset, out.data(), out.size_bytes());
+
+    std::array<std::uint16_t, 1 << 14> chunk;  // stays in the first cache
+    while (!out.empty()) {
+        const std::size_t count = std::min(out.size(), chunk.size());
+        file_->read(offset, chunk.data(), count * 2);
+        if (*tensor.dtype == DType::f16)
+            std::transform(chunk.begin(), chunk.begin() + count, out.begin(), widen_f16);
+        else
+            std::transform(chunk.begin(), chunk.begin() + count, out.begin(), from_bf16);
+        offset += count * 2;
+        out = out.subspan(count);
+    }
+}
+
+namespace {
+
+std::string_view type_name(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+            return "F32";
+        case DType::f16:
+            return "F16";
+        case DType::bf16:
+            return "BF16";
+    }
+    return "?";
+}
+
+void check(const TensorToWrite& tensor, const std::string& where) {
+    const auto refuse = [&](const std::string& what) {
+        throw BadInput(fmt::format("{}: tensor {}: {}", where, shown(tensor.name), what));
+    };
+    if (tensor.name == safetensors_header::metadata_name) refuse("expected another name");
+    for (std::int64_t dimension : tensor.shape)
+        if (dimension < 0)
+            refuse(fmt::format("shape: expected dimensions from 0, found {}", dimension));
+    const std::optional<std::uint64_t> bytes =
+        safetensors_header::bytes_of(tensor.shape, size_of(tensor.dtype));
+    if (bytes != tensor.bytes.size())
+        refuse(fmt::format("expected {} bytes for its shape, found {}",
+                           bytes ? fmt::format("{}", *bytes) : "over 2^63",
+                           tensor.bytes.size()));
+}
+
+/// The length and the JSON, padded so that the data begins at a multiple of 8.
+std::string header_of(std::span<const TensorToWrite* const> tensors,
+                      const std::string& where) {
+    std::string json = "{";
+    std::uint64_t end = 0;
+    for (const TensorToWrite* tensor : tensors) {
+        std::string name;
+        try {
+            name = nlohmann::json(tensor->name).dump();
+        } catch (const nlohmann::json::exception&) {
+            throw BadInput(fmt::format("{}: tensor {}: expected a name in UTF-8", where,
+                                       shown(tensor->name)));
+        }
+        const std::uint64_t begin = end;
+        end += tensor->bytes.size();
+        json +=
+            fmt::format(R"({}{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                        json.size() > 1 ? "," : "", name, type_name(tensor->dtype),
+                        fmt::join(tensor->shape, ","), begin, end);
+    }
+    json += "}";
+    json.resize((json.size() + 7) / 8 * 8, ' ');
+    if (json.size() > safetensors_header::max_bytes)
+        throw BadInput(fmt::format("{}: header: expected at most {} bytes, found {}",
+                                   where, safetensors_header::max_bytes, json.size()));
+    const std::uint64_t length = json.size();
+    std::string header(sizeof length, '\0');
+    std::memcpy(header.data(), &length, sizeof length);
+    return header + json;
+}
+
+/// A file that appears under its name when it is complete, or never.
+class NewFile {
+public:
+    explicit NewFile(const std::filesystem::path& path) : path_(path) {
+        // Renaming would put a file in the place of a device.
+        std::error_code error;
+        const auto status = std::filesystem::status(path, error);
+        if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+            throw BadInput(fmt::format("{}: expected a regular file", path.string()));
+        // Two writers, threads or processes, must not share one.
+        static std::atomic<int> count = 0;
+        part_ = fmt::format("{}.{}-{}.part", path.string(), ::getpid(), count++);
+        fd_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd_ < 0) fail();
+    }
+    ~NewFile() {
+        if (fd_ >= 0) ::close(fd_);
+        if (!part_.empty()) ::unlink(part_.c_str());
+    }
+    NewFile(const NewFile&) = delete;
+    NewFile& operator=(const NewFile&) = delete;
+
+    void write(std::span<const std::byte> bytes) {
+        while (!bytes.empty()) {
+            const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
+            if (put < 0 && errno == EINTR) continue;
+            if (put < 0) fail();
+            bytes = bytes.subspan(std::size_t(put));
+        }
+    }
+
+    void finish() {
+        if (::close(std::exchange(fd_, -1)) != 0) fail();
+        if (::rename(part_.c_str(), path_.c_str()) != 0) fail();
+        part_.clear();
+    }
+
+private:
+    [[noreturn]] void fail() const {
+        throw BadInput(fmt::format("{}: cannot be written: {}", path_.string(),
+                                   std::strerror(errno)));
+    }
+
+    std::filesystem::path path_;
+    std::string part_;
+    int fd_;
+};
+
+}  // namespace
+
+void write_safetensors(const std::filesystem::path& file,
+                       std::span<const TensorToWrite> tensors) {
+    const std::string where = file.string();
+    std::set<std::string_view> names;
+    for (const TensorToWrite& tensor : tensors) {
+        check(tensor, where);
+        if (!names.insert(tensor.name).second)
+            throw BadInput(
+                fmt::format("{}: duplicate name {}", where, shown(tensor.name)));
+    }
+    // Wide numbers first: then every tensor is aligned to its own type.
+    std::vector<const TensorToWrite*> order;
+    for (std::size_t size : {4, 2})
+        for (const TensorToWrite& tensor : tensors)
+            if (size_of(tensor.dtype) == size) order.push_back(&tensor);
+    const std::string header = header_of(order, where);
+
+    NewFile out(file);
+    out.write(std::as_bytes(std::span(header)));
+    for (const TensorToWrite* tensor : order) out.write(tensor->bytes);
+    out.finish();
+}
+
+}  // namespace gpt2
