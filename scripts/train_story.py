@@ -40,7 +40,7 @@ def parse_options() -> argparse.Namespace:
                              "one at least (default 4096)")
     parser.add_argument("--rate", type=float, default=2.5e-3,
                         help="peak learning rate (default 2.5e-3; 4e-3 for the draft)")
-    parser.add_argument("--seed", type=int, default=1, help="default 1")
+    parser.add_argument("--seed", type=positive, default=1, help="default 1")
     options = parser.parse_args()
     if options.width % options.heads:
         parser.error(f"--width: expected a multiple of --heads = {options.heads}, "

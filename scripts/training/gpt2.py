@@ -21,7 +21,7 @@ class Config:
 
 
 class Affine(nn.Module):
-    """x @ weight + bias. GPT-2 stores the weight as [in, out], nn.Linear the other way."""
+    """x @ weight + bias. GPT-2 stores weights as [in, out], nn.Linear the other way."""
 
     def __init__(self, n_in: int, n_out: int, deviation: float):
         super().__init__()
