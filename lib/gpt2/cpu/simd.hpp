@@ -16,8 +16,9 @@
 #ifdef __FAST_MATH__
 #error "-ffast-math reorders sums and drops NaN checks: this engine promises equal bits"
 #endif
-#if defined(__x86_64__) && !defined(__FMA__)
-#error "this engine needs fused multiply-adds: build with -march=haswell or newer"
+// What Highway has for older processors rounds a multiply-add twice, and f16 towards zero.
+#if HWY_ARCH_X86 && HWY_STATIC_TARGET > HWY_AVX2
+#error "this engine needs AVX2 and what came with it: build with -march=haswell -maes"
 #endif
 
 namespace gpt2::cpu {
