@@ -1,11 +1,10 @@
 #pragma once
 
-#include <array>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "gpt2/token.hpp"
@@ -20,13 +19,15 @@ enum class Special { ordinary, parse };
 ///
 /// Text is cut into pieces (a word with its leading blank, digits, punctuation, blanks);
 /// within a piece the bytes are merged, the earliest learned rule first. Works on any
-/// bytes: what is not UTF-8 is kept byte for byte.
+/// bytes: what is not UTF-8 is kept byte for byte. A copy is cheap; copies share their
+/// tables.
 class Tokenizer {
 public:
     /// Reads `vocab.json` and `merges.txt` of a model directory, or `tokenizer.json`
-    /// where those are absent.
-    /// @throws BadInput where a file is missing or malformed, ids have gaps or repeat, or
-    ///         a merge makes a piece that is no entry of the vocabulary.
+    /// where one of those is absent.
+    /// @throws BadInput where a file is missing or malformed, ids have gaps or repeat, a
+    ///         byte or "<|endoftext|>" is no entry of the vocabulary, a merge makes a
+    ///         piece that is none, or `tokenizer.json` asks for another procedure.
     static Tokenizer load(const std::filesystem::path& directory);
 
     /// Entries, "<|endoftext|>" included. Ids are below this, but for an end of text
@@ -34,35 +35,53 @@ public:
     int size() const;
 
     /// The id of "<|endoftext|>".
-    Token end_of_text() const;
+    Token end_of_text() const { return end_of_text_; }
 
     /// Gives "<|endoftext|>" another id, at or above size() - 1. A widened model keeps
-    /// the narrow model's vocabulary but for this one id (see weights.hpp).
+    /// the narrow model's vocabulary but for this one id (see weights.hpp). The id that
+    /// it had is no token any more.
+    /// @throws BadInput for a lower id, or one that another entry has.
     void move_end_of_text(Token id);
 
     /// Bytes to tokens, in near-linear time.
     std::vector<Token> encode(std::string_view text,
                               Special special = Special::ordinary) const;
 
-    /// Tokens to bytes. decode(encode(x)) == x for any bytes x.
+    /// Tokens to bytes. decode(encode(x)) == x for any bytes x, unless a `tokenizer.json`
+    /// sets `add_prefix_space`: a blank then goes before every text that has none.
     /// @throws BadInput for an id that the vocabulary lacks.
     std::string decode(std::span<const Token> tokens) const;
 
-    /// The bytes of one token, possibly part of a character.
+    /// The bytes of one token, possibly part of a character. They live as long as this
+    /// tokenizer or a copy of it.
     /// @throws BadInput for an id that the vocabulary lacks.
     std::string_view bytes(Token token) const;
+
+private:
+    struct Tables;
+
+    explicit Tokenizer(std::shared_ptr<const Tables> tables);
+
+    std::shared_ptr<const Tables> tables_;
+    Token end_of_text_;
 };
 
 /// Turns a stream of tokens into text that never ends in the middle of a character.
 class StreamDecoder {
 public:
-    explicit StreamDecoder(const Tokenizer& tokenizer);
+    explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-    /// The text that this token completes; empty while a character is still open.
+    /// The text that this token completes; empty while a character is still open. Bytes
+    /// that can no longer become a valid character come out at once, as they are.
+    /// @throws BadInput for an id that the vocabulary lacks.
     std::string push(Token token);
 
     /// What is left when the stream ends: an unfinished character's bytes as they are.
     std::string finish();
+
+private:
+    Tokenizer tokenizer_;
+    std::string open_;  // the beginning of a character
 };
 
 }  // namespace gpt2
