@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <functional>
@@ -43,7 +44,8 @@ public:
     Folder()
         : path_(fs::path(testing::TempDir()) /
                 (std::string("vocabulary_") +
-                 testing::UnitTest::GetInstance()->current_test_info()->name())) {
+                 testing::UnitTest::GetInstance()->current_test_info()->name() + "_" +
+                 std::to_string(getpid()))) {
         fs::remove_all(path_);
         fs::create_directories(path_);
     }
