@@ -1,0 +1,19 @@
+#pragma once
+
+#include "ledger/machine.hpp"
+
+namespace lab {
+
+/// Measures the two ceilings of this machine, in about a second, with nothing of GPT-2 in
+/// sight: how fast memory can be read, and how fast the vector units can multiply and add
+/// 32-bit floats.
+///
+/// Each is the sum over `threads` pinned threads, all at work at once, of a thread's
+/// median over several repeats. Memory is 512 MiB, less on a machine that has little; no
+/// processor's cache holds that much.
+///
+/// @param threads  1 ... 256
+/// @throws std::bad_alloc
+ledger::Machine measure_ceilings(int threads);
+
+}  // namespace lab

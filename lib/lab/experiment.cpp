@@ -1,0 +1,196 @@
+#include "lab/experiment.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+#include "gpt2/cpu/team.hpp"
+#include "gpt2/error.hpp"
+#include "lab/ceilings.hpp"
+#include "lab/format.hpp"
+#include "lab/json_file.hpp"
+#include "lab/machine_info.hpp"
+#include "lab/provenance.hpp"
+#include "lab/published.hpp"
+#include "lab/report.hpp"
+
+namespace lab {
+
+namespace {
+
+/// How a person would name the file: the shipped data by its place in the source.
+std::string shown(const std::filesystem::path& path) {
+    const auto within = path.lexically_normal().lexically_relative(
+        gpt2::data_directory().lexically_normal());
+    if (within.empty() || *within.begin() == "..") return path.string();
+    return ("data" / within).string();
+}
+
+}  // namespace
+
+Experiment::Experiment(const Program& program, const Options& options)
+    : options_(options) {
+    if (options_.model.empty()) options_.model = gpt2::data_directory() / "models/story";
+    published_ = read_published(gpt2::data_directory() / "published.json");
+
+    results_.chapter = program.name;
+    results_.title = program.title;
+    results_.question = program.question;
+    results_.quick = quick();
+    results_.date = utc_now();
+    results_.commit = source_commit();
+    results_.build = build_description();
+
+    MachineInfo& machine = results_.machine;
+    machine.cpu = cpu_name();
+    machine.cores = gpt2::cpu::processors();
+    machine.threads = options_.threads > 0 ? options_.threads : machine.cores;
+    machine.memory_bytes = memory_bytes();
+    machine.slug = machine_slug(machine.cpu, machine.threads);
+
+    fmt::print("{}\n{}\n\n", program.title, program.question);
+    std::fflush(stdout);
+    machine.ceilings = measure_ceilings(machine.threads);
+    fmt::print("machine  {}, {} of {} cores: reads {}, multiplies and adds {}\n",
+               machine.cpu, machine.threads, machine.cores,
+               quantity(machine.ceilings.read_bandwidth, "bytes/s"),
+               quantity(machine.ceilings.multiply_add_peak, "FLOP/s"));
+    std::fflush(stdout);
+}
+
+gpt2::LoadOptions Experiment::load_options() const {
+    gpt2::LoadOptions load;
+    load.shape = options_.shape;
+    load.device = options_.device;
+    load.dtype = options_.dtype;
+    load.kv = options_.kv;
+    load.threads = threads();
+    load.seed = options_.seed;
+    return load;
+}
+
+std::unique_ptr<gpt2::Model> Experiment::load_model() {
+    std::unique_ptr<gpt2::Model> model = gpt2::load_model(options_.model, load_options());
+    const gpt2::Config& config = model->config();
+    config_ = config;
+
+    ModelInfo info;
+    info.origin = shown(options_.model);
+    info.name = std::filesystem::path(info.origin).filename().string();
+    info.shape = options_.shape;
+    info.dtype = gpt2::name_of(options_.dtype);
+    info.kv = gpt2::name_of(options_.kv);
+    info.parameters = gpt2::parameters(config);
+    info.weight_bytes = std::int64_t(model->weight_bytes());
+    fmt::print("model    {}{}: {} layers of {}, {} parameters, {} of {}; KV cache {}\n",
+               info.origin, info.shape == "own" ? "" : " at the shape " + info.shape,
+               config.n_layer, config.n_embd, number(double(info.parameters)),
+               quantity(double(info.weight_bytes), "bytes"), info.dtype, info.kv);
+    std::fflush(stdout);
+    results_.model = std::move(info);
+    return model;
+}
+
+const gpt2::Tokenizer& Experiment::tokenizer() {
+    if (!tokenizer_) tokenizer_ = gpt2::load_tokenizer(options_.model, load_options());
+    return *tokenizer_;
+}
+
+std::vector<gpt2::Token> Experiment::text(const std::string& file, int n) {
+    const auto path = gpt2::data_directory() / "texts" / file;
+    std::vector<gpt2::Token> tokens = tokenizer().encode(read_whole_file(path));
+    if (n < 1 || tokens.size() < std::size_t(n))
+        throw gpt2::BadInput(fmt::format("{}: expected {} tokens or more, found {}",
+                                         shown(path), n, tokens.size()));
+    tokens.resize(std::size_t(n));
+    return tokens;
+}
+
+ledger::Engine Experiment::engine() const {
+    if (!config_) throw gpt2::Error("engine: no model was loaded");
+    return {*config_, options_.dtype, options_.kv, machine()};
+}
+
+void Experiment::expect(std::initializer_list<Seconds> runs) const {
+    Seconds total = 0;
+    for (const Seconds one : runs) total += one * plan(budget(), one).all_runs();
+    fmt::print("time     {} or more, if all goes as predicted\n", quantity(total, "s"));
+    std::fflush(stdout);
+}
+
+Measured Experiment::time(const std::function<void()>& work) {
+    const bool terminal = isatty(STDERR_FILENO) == 1;
+    const int measurement = ++measurements_;
+    if (terminal) fmt::print(stderr, "measurement {}: run 1", measurement);
+    const Measured measured =
+        measure(work, budget(), [&](int done, int all, Seconds one) {
+            if (terminal)
+                fmt::print(stderr, "\rmeasurement {}: run {} of {}, {} each \033[K",
+                           measurement, done + 1, all, quantity(one, "s"));
+            else if (one > 2)
+                fmt::print(stderr, "measurement {}: run {} of {}, {} each\n", measurement,
+                           done + 1, all, quantity(one, "s"));
+        });
+    if (terminal) fmt::print(stderr, "\r\033[K");
+    return measured;
+}
+
+void Experiment::row(const std::string& id, const std::string& what,
+                     const std::string& unit, std::optional<double> predicted,
+                     const Measured& measured) {
+    for (const double value : {measured.min, measured.median, measured.max})
+        if (!std::isfinite(value))
+            throw gpt2::Error(fmt::format("{}: measured {}", id, value));
+    if (predicted && !std::isfinite(*predicted)) predicted.reset();
+    results_.rows.push_back({id, what, unit, predicted, measured, published(id)});
+    if (results_.headline.empty()) results_.headline = id;
+}
+
+void Experiment::ratio(const std::string& id, const std::string& what,
+                       const std::string& a, const std::string& b) {
+    const Row &over = find(a), &under = find(b);
+    std::optional<double> predicted;
+    if (over.predicted && under.predicted) predicted = *over.predicted / *under.predicted;
+    row(id, what, "times", predicted, over.measured / under.measured);
+    if (!headline_named_) results_.headline = id;
+}
+
+void Experiment::note(const std::string& what, double value, const std::string& unit,
+                      const std::string& id) {
+    if (!std::isfinite(value))
+        throw gpt2::Error(fmt::format("{}: found {}", what, value));
+    results_.notes.push_back({id, what, value, unit, published(id)});
+}
+
+void Experiment::check(const std::string& id, const std::string& what, bool holds,
+                       const std::string& detail) {
+    results_.checks.push_back({id, what, holds, detail});
+}
+
+void Experiment::check(const std::string& id, const std::string& what,
+                       const Outcome& outcome) {
+    check(id, what, outcome.holds, outcome.detail);
+}
+
+void Experiment::headline(const std::string& id) {
+    results_.headline = find(id).id;
+    headline_named_ = true;
+}
+
+void Experiment::print() const { fmt::print("\n{}", report(results_)); }
+
+const Row& Experiment::find(const std::string& id) const {
+    for (const Row& row : results_.rows)
+        if (row.id == id) return row;
+    throw gpt2::Error(fmt::format("no row '{}'", id));
+}
+
+std::optional<Published> Experiment::published(const std::string& id) const {
+    const auto found = published_.find(id);
+    if (found == published_.end()) return std::nullopt;
+    return found->second;
+}
+
+}  // namespace lab

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpt2/load.hpp"
+#include "lab/measured.hpp"
+#include "lab/options.hpp"
+#include "lab/results.hpp"
+#include "lab/same_logits.hpp"
+#include "ledger/cost.hpp"
+
+namespace lab {
+
+class Experiment;
+
+/// A chapter's program.
+struct Program {
+    std::string name;      ///< of its folder, such as "04_read_vs_write"
+    std::string title;     ///< of the chapter
+    std::string question;  ///< in one line
+    std::function<void(Experiment&)> experiment;
+    std::function<void(Arguments&)> arguments = {};  ///< adds options of its own
+    std::string shape = "small";                     ///< the default of --shape
+};
+
+/// The `main` of every chapter: reads the options, measures the machine's ceilings, runs
+/// the experiment, prints its tables and writes its results file.
+///
+/// Exit status: 0; 1 when a check does not hold; 2 for bad input or too little memory, 77
+/// where something needed is absent, both with one line on stderr and no results file.
+int run(int argc, const char* const* argv, const Program& program);
+
+/// What a chapter works with: options, model, text, clock, and the table it fills.
+class Experiment {
+public:
+    /// Prints the heading, and measures the ceilings.
+    Experiment(const Program& program, const Options& options);
+
+    const Options& options() const { return options_; }
+    bool quick() const { return options_.quick; }
+    int threads() const { return results_.machine.threads; }
+    const ledger::Machine& machine() const { return results_.machine.ceilings; }
+
+    /// The model that the options ask for. Prints what it is.
+    std::unique_ptr<gpt2::Model> load_model();
+
+    /// The tokenizer that belongs to it.
+    const gpt2::Tokenizer& tokenizer();
+
+    /// The first `n` tokens of `data/texts/<file>`.
+    /// @throws BadInput where the file is missing or too short.
+    std::vector<gpt2::Token> text(const std::string& file, int n);
+
+    /// The ledger for the model that was loaded last, on this machine.
+    /// @throws Error before a model was loaded.
+    ledger::Engine engine() const;
+
+    /// Says how long the measurements will take, repeats included.
+    /// @param runs  predicted seconds of one run of each
+    void expect(std::initializer_list<Seconds> runs) const;
+
+    /// Runs `work` several times (see `Budget`) and returns the seconds of one run. Shows
+    /// progress on stderr where that is a terminal or a run takes more than two seconds.
+    Measured time(const std::function<void()>& work);
+
+    /// A row of the table. The course's figure of the same id stands beside it.
+    /// @throws Error for a measurement that is not finite.
+    void row(const std::string& id, const std::string& what, const std::string& unit,
+             std::optional<double> predicted, const Measured& measured);
+
+    /// A row for how many times row b goes into row a.
+    void ratio(const std::string& id, const std::string& what, const std::string& a,
+               const std::string& b);
+
+    /// A figure without a measurement. With an id, the course's figure stands beside it.
+    void note(const std::string& what, double value, const std::string& unit = "",
+              const std::string& id = "");
+
+    /// Something that must hold: where it does not, the program ends with status 1.
+    void check(const std::string& id, const std::string& what, bool holds,
+               const std::string& detail = "");
+    void check(const std::string& id, const std::string& what, const Outcome& outcome);
+
+    /// The one sentence to keep.
+    void keep(const std::string& sentence) { results_.keep = sentence; }
+
+    /// The row that stands for the chapter in the summary; unless it is named, the last
+    /// ratio, else the first row.
+    void headline(const std::string& id);
+
+    /// Prints tables, checks and the sentence to keep.
+    void print() const;
+
+    const Results& results() const { return results_; }
+
+private:
+    const Row& find(const std::string& id) const;
+    std::optional<Published> published(const std::string& id) const;
+    Budget budget() const { return quick() ? quick_budget : full_budget; }
+    gpt2::LoadOptions load_options() const;
+
+    Options options_;
+    Results results_;
+    bool headline_named_ = false;
+    int measurements_ = 0;
+    std::map<std::string, Published> published_;
+    std::optional<gpt2::Config> config_;  // of the model loaded last
+    std::optional<gpt2::Tokenizer> tokenizer_;
+};
+
+}  // namespace lab

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "lab/results.hpp"
+
+namespace lab {
+
+/// The course's figures by their ids, from `data/published.json`. No file, no figures.
+/// @throws BadInput for a file of another form.
+std::map<std::string, Published> read_published(const std::filesystem::path& file);
+
+}  // namespace lab

@@ -1,0 +1,37 @@
+
+
+#include "gpt2/cpu/processor.hpp"
+#include "lab/experiment.hpp"
+#include "lab/guarded.hpp"
+
+namespace lab {
+
+namespace {
+
+int run_unguarded(int argc, const char* const* argv, const Program& program) {
+    gpt2::cpu::require_processor();
+    Options options;
+    options.shape = program.shape;
+    Arguments arguments(program.name, program.title + "\n" + program.question);
+    if (program.arguments) program.arguments(arguments);
+    add_common(arguments, options);
+    if (!arguments.parse(argc, argv)) return 0;
+    if (options.quick) arguments.use_quick_defaults();
+    // Now, not after the minutes of work.
+    if (!options.json.empty()) check_writable(options.json);
+
+    Experiment lab(program, options);
+    program.experiment(lab);
+    lab.print();
+    const Results& results = lab.results();
+    if (!options.json.empty()) write_whole_file(options.json, to_json(results));
+    return results.checks_held() == int(results.checks.size()) ? 0 : 1;
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, const Program& program) {
+    return guarded(program.name, [&] { return run_unguarded(argc, argv, program); });
+}
+
+}  // namespace lab

@@ -1,0 +1,3 @@
+#include "lab/summary.hpp"
+
+int main(int argc, char** argv) { return lab::summary_program(argc, argv); }
