@@ -1,0 +1,161 @@
+#include "lab/experiment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <new>
+#include <span>
+
+#include "gpt2/error.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using lab::Experiment;
+using lab::Measured;
+
+struct Ran {
+    int status;
+    std::string out, err;
+};
+
+/// Runs a program in this process.
+Ran run(const std::function<void(Experiment&)>& experiment,
+        std::vector<std::string> words = {}) {
+    const lab::Program program{.name = "99_test",
+                               .title = "A test",
+                               .question = "Does it work?",
+                               .experiment = experiment,
+                               .shape = "own"};
+    std::vector<const char*> argv{"99_test"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int status = lab::run(int(argv.size()), argv.data(), program);
+    std::string out = testing::internal::GetCapturedStdout();
+    return {status, std::move(out), testing::internal::GetCapturedStderr()};
+}
+
+const auto nothing = [](Experiment&) {};
+
+TEST(Run, ErrorsBecomeOneLineAndAStatus) {
+    const auto status = [](const auto& thrown) {
+        const Ran ran = run([&](Experiment&) { throw thrown; });
+        EXPECT_EQ(ran.err.rfind("99_test: ", 0), 0u) << ran.err;
+        EXPECT_EQ(ran.err.find('\n'), ran.err.size() - 1) << ran.err;
+        return ran.status;
+    };
+    EXPECT_EQ(status(gpt2::BadInput("bad\ninput")), 2);
+    EXPECT_EQ(status(gpt2::Unavailable("no weights")), 77);
+    EXPECT_EQ(status(gpt2::Error("broken")), 1);
+    EXPECT_EQ(status(std::bad_alloc()), 2);
+    EXPECT_EQ(status(std::runtime_error("other")), 1);
+}
+
+TEST(Run, BadOptionsEndBeforeAnyWork) {
+    for (const std::vector<std::string>& words :
+         std::vector<std::vector<std::string>>{{"--threads", "12x"},
+                                               {"--unknown"},
+                                               {"--json", "/none/at/all.json"},
+                                               {"--json", "/dev/null"}}) {
+        bool ran_at_all = false;
+        const Ran ran = run([&](Experiment&) { ran_at_all = true; }, words);
+        EXPECT_EQ(ran.status, 2);
+        EXPECT_FALSE(ran_at_all);
+        EXPECT_EQ(ran.out, "");
+        EXPECT_EQ(ran.err.find('\n'), ran.err.size() - 1) << ran.err;
+    }
+    const Ran help = run(nothing, {"--help"});
+    EXPECT_EQ(help.status, 0);
+    EXPECT_EQ(help.out.rfind("A test", 0), 0u);
+}
+
+TEST(Run, AMissingModelIsBadInput) {
+    const auto load = [](Experiment& lab) { lab.load_model(); };
+    EXPECT_EQ(run(load, {"--model", "/none"}).status, 2);
+}
+
+TEST(Run, WritesResultsAlsoWhereACheckFailsButNotOnAnError) {
+    const fs::path file = fs::path(testing::TempDir()) / "experiment_test.json";
+    fs::remove(file);
+    const std::vector<std::string> words{"--quick", "--threads", "1", "--json", file};
+
+    EXPECT_EQ(run([](Experiment&) { throw gpt2::BadInput("x"); }, words).status, 2);
+    EXPECT_FALSE(fs::exists(file));
+
+    const Ran failing = run(
+        [](Experiment& lab) {
+            lab.row("read_512", "reading", "token/s", 8.0, 16 / Measured{1, 2, 4, 3});
+            lab.row("write_511", "writing", "token/s", 2.0, 16 / Measured{8, 8, 8, 2});
+            lab.ratio("read_over_write", "reading over writing", "read_512", "write_511");
+            lab.note("a figure", 36864, "bytes", "kv_per_token");
+            lab.note("a count", 265956864);
+            lab.check("good", "what holds", true);
+            lab.check("bad", "what does not", lab::Outcome{false, "7 differ"});
+            lab.keep("Keep this.");
+        },
+        words);
+    EXPECT_EQ(failing.status, 1);
+    for (const char* part : {"FAILED  what does not: 7 differ", "265,956,864", "36 KiB",
+                             "4 (2..8)", "Keep this.", "machine  "})
+        EXPECT_NE(failing.out.find(part), std::string::npos) << part << failing.out;
+
+    const lab::Results results = lab::read_results(file);
+    EXPECT_EQ(results.chapter, "99_test");
+    EXPECT_TRUE(results.quick);
+    EXPECT_EQ(results.headline, "read_over_write");
+    EXPECT_EQ(results.rows.at(2).predicted, 4);
+    EXPECT_EQ(results.rows.at(2).measured.median, 4);
+    EXPECT_EQ(results.rows.at(2).published->value, 60.6);
+    EXPECT_EQ(results.machine.threads, 1);
+    EXPECT_GT(results.machine.ceilings.read_bandwidth, 0);
+    EXPECT_EQ(results.date.size(), 20u);
+    EXPECT_FALSE(results.commit.empty());
+    EXPECT_FALSE(results.model);
+    fs::remove(file);
+}
+
+TEST(Experiment, TheHeadlineCanBeNamed) {
+    run([](Experiment& lab) {
+        const Measured one{1, 1, 1, 1};
+        lab.row("a", "a", "s", 1.0, one);
+        EXPECT_EQ(lab.results().headline, "a");
+        lab.row("b", "b", "s", {}, one);
+        EXPECT_EQ(lab.results().headline, "a");
+        lab.ratio("r", "r", "a", "b");
+        EXPECT_EQ(lab.results().headline, "r");
+        EXPECT_FALSE(lab.results().rows.back().predicted);
+        lab.headline("b");
+        lab.ratio("q", "q", "a", "b");
+        EXPECT_EQ(lab.results().headline, "b");
+        EXPECT_THROW(lab.headline("none"), gpt2::Error);
+        EXPECT_THROW(lab.ratio("x", "x", "a", "none"), gpt2::Error);
+        EXPECT_THROW(lab.row("z", "z", "token/s", 1.0, 1 / Measured{0, 0, 0, 1}),
+                     gpt2::Error);
+        EXPECT_THROW(lab.engine(), gpt2::Error);
+    });
+}
+
+TEST(Experiment, LoadsTheModelAndTheTextThatGoesWithIt) {
+    const Ran ran = run([](Experiment& lab) {
+        const auto model = lab.load_model();
+        const auto text = lab.text("article.txt", 40);
+        ASSERT_EQ(text.size(), 40u);
+        EXPECT_THROW(lab.text("article.txt", 100'000'000), gpt2::BadInput);
+        EXPECT_THROW(lab.text("none.txt", 1), gpt2::BadInput);
+        EXPECT_EQ(lab.results().model->origin, "data/models/story");
+        EXPECT_GT(lab.engine().forward({.tokens = 1, .past = 3, .rows = 1}), 0);
+
+        const lab::Outcome same = lab::same_logits(*model, text);
+        EXPECT_TRUE(same.holds);
+        EXPECT_EQ(same.detail, "0 of 4,096 floats differ in their bits");
+
+        int runs = 0;
+        const Measured measured = lab.time([&] { ++runs; });
+        EXPECT_EQ(runs, measured.runs + 1);
+    });
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_NE(ran.out.find("data/models/story"), std::string::npos);
+}
+
+}  // namespace
