@@ -8,6 +8,7 @@
 
 #include "gpt2/cpu/team.hpp"
 #include "gpt2/error.hpp"
+#include "gpt2/utf8.hpp"
 #include "lab/ceilings.hpp"
 #include "lab/format.hpp"
 #include "lab/json_file.hpp"
@@ -100,7 +101,9 @@ const gpt2::Tokenizer& Experiment::tokenizer() {
 
 std::vector<gpt2::Token> Experiment::text(const std::string& file, int n) {
     const auto path = gpt2::data_directory() / "texts" / file;
-    std::vector<gpt2::Token> tokens = tokenizer().encode(read_whole_file(path));
+    const std::string text = read_whole_file(path);
+    gpt2::check_utf8(text, shown(path));
+    std::vector<gpt2::Token> tokens = tokenizer().encode(text);
     if (n < 1 || tokens.size() < std::size_t(n))
         throw gpt2::BadInput(fmt::format("{}: expected {} tokens or more, found {}",
                                          shown(path), n, tokens.size()));

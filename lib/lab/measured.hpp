@@ -32,7 +32,7 @@ struct Budget {
                         ///< only one
 };
 
-inline constexpr Budget full_budget{10, 3, 60};
+inline constexpr Budget full_budget{10, 3, 20};
 inline constexpr Budget quick_budget{1, 2, 10};
 
 /// How a budget is spent on runs of a given length. A run that fits the budget comes

@@ -136,7 +136,8 @@ void add_common(Arguments& arguments, Options& options) {
             }
             options.shape = text;
         },
-        "The model's own shape, or the one to widen it to: " + shapes, options.shape);
+        "The model's own shape, or the one to widen it to: " + shapes,
+        "small; own with --model");
 
     arguments.add(
         "--device",

@@ -60,7 +60,7 @@ private:
 /// The options that all chapters share.
 struct Options {
     std::filesystem::path model;  ///< a model directory; empty: the shipped story model
-    std::string shape = "small";
+    std::string shape;  ///< empty: the program's own default, or "own" with --model
     std::string device = "cpu";
     gpt2::DType dtype = gpt2::DType::f32;
     gpt2::DType kv = gpt2::DType::f32;

@@ -1,5 +1,3 @@
-
-
 #include "gpt2/cpu/processor.hpp"
 #include "lab/experiment.hpp"
 #include "lab/guarded.hpp"
@@ -11,11 +9,13 @@ namespace {
 int run_unguarded(int argc, const char* const* argv, const Program& program) {
     gpt2::cpu::require_processor();
     Options options;
-    options.shape = program.shape;
     Arguments arguments(program.name, program.title + "\n" + program.question);
     if (program.arguments) program.arguments(arguments);
     add_common(arguments, options);
     if (!arguments.parse(argc, argv)) return 0;
+    // A model that was named runs as it is; the shipped ones stand in for a larger one.
+    const bool shipped = options.model.empty() || options.model == "random";
+    if (options.shape.empty()) options.shape = shipped ? program.shape : "own";
     if (options.quick) arguments.use_quick_defaults();
     // Now, not after the minutes of work.
     if (!options.json.empty()) check_writable(options.json);

@@ -37,7 +37,7 @@ TEST(Options, Defaults) {
     const Read read = parse({});
     EXPECT_TRUE(read.go);
     EXPECT_EQ(read.common.model, "");
-    EXPECT_EQ(read.common.shape, "small");
+    EXPECT_EQ(read.common.shape, "");
     EXPECT_EQ(read.common.dtype, gpt2::DType::f32);
     EXPECT_EQ(read.common.kv, gpt2::DType::f32);
     EXPECT_EQ(read.common.threads, 0);

@@ -1,0 +1,163 @@
+// What a cache of keys and values saves, and what it costs
+//
+// To write a token, a model attends to everything before it. It can compute all of
+// that anew each time, or keep the keys and values of every position and compute
+// only what is new. Both ways write the same text. How much faster is the second
+// one, for a text three times as long?
+//
+//     A  the same: three times as much text is three times as much work for both
+//     B  more than before: without a cache, the work grows with the square
+//     C  less than before: the cache grows, and must be read at every token
+//     D  no faster at all: the weights must be fetched for every token anyway
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "gpt2/sampler.hpp"
+#include "lab/experiment.hpp"
+
+int n_short = 256, n_long = 768;  // --short, --long: tokens to write
+
+// One text, written twice
+// -----------------------
+// Both writers start from one token and always take the best candidate. The first
+// keeps its cache. The second throws it away and hands the model the whole text
+// again, for every single token: that is life without a KV cache, and it takes one
+// line.
+
+struct Written {
+    std::vector<gpt2::Token> text;  // begins with the token that was given
+    std::vector<float> logits;      // the last row
+};
+
+// [with_cache]
+Written with_cache(gpt2::Model& model, gpt2::Token first, int n) {
+    Written written{{first}, {}};
+    gpt2::KvCache cache = model.new_cache();
+    for (int i = 0; i < n; ++i) {
+        const gpt2::Logits logits = model.forward({&written.text.back(), 1}, cache);
+        written.text.push_back(gpt2::argmax(logits[0]));
+        written.logits.assign(logits[0].begin(), logits[0].end());
+    }
+    return written;
+}
+// [with_cache]
+
+// [without_cache]
+Written without_cache(gpt2::Model& model, gpt2::Token first, int n) {
+    Written written{{first}, {}};
+    for (int i = 0; i < n; ++i) {
+        gpt2::KvCache empty = model.new_cache();
+        const gpt2::Logits logits = model.forward(written.text, empty);
+        written.text.push_back(gpt2::argmax(logits[0]));
+        written.logits.assign(logits[0].begin(), logits[0].end());
+    }
+    return written;
+}
+// [without_cache]
+
+// The two must not only choose the same tokens. The scores that led to the last
+// choice, all 50,257 of them, must be equal bit by bit.
+int bits_that_differ(const Written& a, const Written& b) {
+    int differ = 0;
+    for (std::size_t i = 0; i < a.logits.size(); ++i)
+        differ += std::bit_cast<std::uint32_t>(a.logits[i]) !=
+                  std::bit_cast<std::uint32_t>(b.logits[i]);
+    return differ;
+}
+
+void compare(lab::Experiment& lab, gpt2::Model& model, const std::string& id,
+             int n) {
+    // What should happen
+    // ------------------
+    // With a cache, step i runs one token behind i others. Without, it runs all i
+    // + 1. The sum of 1 ... n is n (n + 1) / 2: this is where the square comes from.
+
+    // [predict]
+    const ledger::Engine engine = lab.engine();
+    ledger::Seconds with_predicted = 0, without_predicted = 0;
+    for (int i = 0; i < n; ++i) {
+        with_predicted += engine.forward({.tokens = 1, .past = i, .rows = 1});
+        without_predicted += engine.forward({.tokens = i + 1, .past = 0, .rows = 1});
+    }
+    // [predict]
+    lab.expect({with_predicted, without_predicted});
+
+    const gpt2::Token first = lab.text("article.txt", 1)[0];
+    Written cached, uncached;
+    const lab::Measured with =
+        lab.time([&] { cached = with_cache(model, first, n); });
+    const lab::Measured without =
+        lab.time([&] { uncached = without_cache(model, first, n); });
+
+    lab.row(id + "_with_seconds", fmt::format("{} tokens with a cache", n), "s",
+            with_predicted, with);
+    lab.row(id + "_without_seconds", fmt::format("{} tokens without", n), "s",
+            without_predicted, without);
+    lab.ratio(id, fmt::format("what it saves at {}", n), id + "_without_seconds",
+              id + "_with_seconds");
+    lab.check(id == "cache_768" ? "cache_same" : id + "_same",
+              fmt::format("both ways write the same {} tokens", n),
+              cached.text == uncached.text);
+    const int differ = bits_that_differ(cached, uncached);
+    lab.check(id == "cache_768" ? "cache_logits" : id + "_logits",
+              "their last logits differ by exactly 0", differ == 0,
+              fmt::format("{} floats differ", differ));
+}
+
+void kv_cache(lab::Experiment& lab) {
+    const std::unique_ptr<gpt2::Model> model = lab.load_model();
+    compare(lab, *model, "cache_256", n_short);
+    compare(lab, *model, "cache_768", n_long);
+
+    // What it costs
+    // -------------
+    // The cache is not free: a key and a value for every layer, head and position. A
+    // token leaves 36 KiB behind in half precision. That sounds like little, until a
+    // large model keeps a long text: then a single reader's cache weighs as much as
+    // the model itself. Chapters 08 and 16 come back to this.
+
+    // [bytes]
+    const gpt2::Config& config = model->config();
+    using gpt2::DType;
+    const auto per_token = double(ledger::kv_bytes_per_token(config, DType::f16));
+    lab.note("cache per token, f32",
+             double(ledger::kv_bytes_per_token(config, DType::f32)), "bytes");
+    lab.note("cache per token, f16", per_token, "bytes", "kv_per_token");
+    lab.note("a full context, f16", per_token * config.n_ctx, "bytes", "kv_full");
+    const auto large = double(ledger::kv_bytes_per_token(32, 8, 128, DType::f16));
+    lab.note("an 8B model (32 layers, 8 KV heads of 128), per token", large, "bytes",
+             "kv_8b_per_token");
+    lab.note("the same at 128K tokens", large * 128 * 1024, "bytes", "kv_8b_128k");
+    // [bytes]
+
+    // The ledger's figure is arithmetic. The cache itself must agree with it.
+    gpt2::KvCache cache = model->new_cache();
+    model->forward(lab.text("article.txt", 100), cache, gpt2::Rows::none);
+    const auto expected =
+        100 * std::size_t(ledger::kv_bytes_per_token(config, lab.options().kv));
+    lab.check("kv_bytes", "the cache holds as many bytes as the ledger says",
+              cache.bytes() == expected,
+              fmt::format("{} bytes for 100 tokens", cache.bytes()));
+
+    lab.keep(
+        "The cache turns a square into a line: compute each position once, remember "
+        "it, "
+        "and pay in memory.");
+}
+
+int main(int argc, char** argv) {
+    return lab::run(
+        argc, argv,
+        {.name = "05_kv_cache",
+         .title = "What a cache of keys and values saves, and what it costs",
+         .question = "How much faster is writing when nothing is computed twice?",
+         .experiment = kv_cache,
+         .arguments = [](lab::Arguments& arguments) {
+             arguments.add("--short", n_short, "Tokens of the shorter text",
+                           {.least = 1, .most = 1023, .quick = 24});
+             arguments.add("--long", n_long, "Tokens of the longer text",
+                           {.least = 1, .most = 1023, .quick = 72});
+         }});
+}
