@@ -7,13 +7,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "gpt2/error.hpp"
@@ -61,8 +58,8 @@ void check_span(Safetensors::Tensor& tensor, const std::string& where) {
                         where, shown(tensor.name), *bytes, tensor.begin, tensor.end));
 }
 
-/// Checks that the tensors, sorted by offset, fill the data section: no byte is in two of
-/// them, none in no one.
+/// Checks that the tensors, sorted by offset, fill the data section: each byte belongs to
+/// exactly one.
 void check_cover(const std::vector<Safetensors::Tensor>& tensors, std::uint64_t data_size,
                  const std::string& where) {
     std::uint64_t covered = 0;
@@ -80,9 +77,8 @@ void check_cover(const std::vector<Safetensors::Tensor>& tensors, std::uint64_t 
                         where, covered, data_size));
 }
 
-/// As from_f16(), in a form that a compiler turns into vector code: half of GPT-2 XL
-/// would otherwise wait for it. Scaling by 2^112 moves the exponent from a half's bias to
-/// a float's, and makes tiny halves normal.
+/// As from_f16(), in a form that a compiler turns into vector code. Scaling by 2^112
+/// moves the exponent from a half's bias to a float's, and makes tiny halves normal.
 float widen_f16(std::uint16_t bits) {
     const float scaled =
         std::bit_cast<float>(std::uint32_t(bits & 0x7fff) << 13) * 0x1p112f;
@@ -222,140 +218,6 @@ void Safetensors::read(const Tensor& tensor, std::int64_t first,
         offset += count * 2;
         out = out.subspan(count);
     }
-}
-
-namespace {
-
-std::string_view type_name(DType dtype) {
-    switch (dtype) {
-        case DType::f32:
-            return "F32";
-        case DType::f16:
-            return "F16";
-        case DType::bf16:
-            return "BF16";
-    }
-    return "?";
-}
-
-void check(const TensorToWrite& tensor, const std::string& where) {
-    const auto refuse = [&](const std::string& what) {
-        throw BadInput(fmt::format("{}: tensor {}: {}", where, shown(tensor.name), what));
-    };
-    if (tensor.name == safetensors_header::metadata_name) refuse("expected another name");
-    for (std::int64_t dimension : tensor.shape)
-        if (dimension < 0)
-            refuse(fmt::format("shape: expected dimensions from 0, found {}", dimension));
-    const std::optional<std::uint64_t> bytes =
-        safetensors_header::bytes_of(tensor.shape, size_of(tensor.dtype));
-    if (bytes != tensor.bytes.size())
-        refuse(fmt::format("expected {} bytes for its shape, found {}",
-                           bytes ? fmt::format("{}", *bytes) : "over 2^63",
-                           tensor.bytes.size()));
-}
-
-/// The length and the JSON, padded so that the data begins at a multiple of 8.
-std::string header_of(std::span<const TensorToWrite* const> tensors,
-                      const std::string& where) {
-    std::string json = "{";
-    std::uint64_t end = 0;
-    for (const TensorToWrite* tensor : tensors) {
-        std::string name;
-        try {
-            name = nlohmann::json(tensor->name).dump();
-        } catch (const nlohmann::json::exception&) {
-            throw BadInput(fmt::format("{}: tensor {}: expected a name in UTF-8", where,
-                                       shown(tensor->name)));
-        }
-        const std::uint64_t begin = end;
-        end += tensor->bytes.size();
-        json +=
-            fmt::format(R"({}{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                        json.size() > 1 ? "," : "", name, type_name(tensor->dtype),
-                        fmt::join(tensor->shape, ","), begin, end);
-    }
-    json += "}";
-    json.resize((json.size() + 7) / 8 * 8, ' ');
-    if (json.size() > safetensors_header::max_bytes)
-        throw BadInput(fmt::format("{}: header: expected at most {} bytes, found {}",
-                                   where, safetensors_header::max_bytes, json.size()));
-    const std::uint64_t length = json.size();
-    std::string header(sizeof length, '\0');
-    std::memcpy(header.data(), &length, sizeof length);
-    return header + json;
-}
-
-/// A file that appears under its name when it is complete, or never.
-class NewFile {
-public:
-    explicit NewFile(const std::filesystem::path& path) : path_(path) {
-        // Renaming would put a file in the place of a device.
-        std::error_code error;
-        const auto status = std::filesystem::status(path, error);
-        if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-            throw BadInput(fmt::format("{}: expected a regular file", path.string()));
-        // Two writers, threads or processes, must not share one.
-        static std::atomic<int> count = 0;
-        part_ = fmt::format("{}.{}-{}.part", path.string(), ::getpid(), count++);
-        fd_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd_ < 0) fail();
-    }
-    ~NewFile() {
-        if (fd_ >= 0) ::close(fd_);
-        if (!part_.empty()) ::unlink(part_.c_str());
-    }
-    NewFile(const NewFile&) = delete;
-    NewFile& operator=(const NewFile&) = delete;
-
-    void write(std::span<const std::byte> bytes) {
-        while (!bytes.empty()) {
-            const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
-            if (put < 0 && errno == EINTR) continue;
-            if (put < 0) fail();
-            bytes = bytes.subspan(std::size_t(put));
-        }
-    }
-
-    void finish() {
-        if (::close(std::exchange(fd_, -1)) != 0) fail();
-        if (::rename(part_.c_str(), path_.c_str()) != 0) fail();
-        part_.clear();
-    }
-
-private:
-    [[noreturn]] void fail() const {
-        throw BadInput(fmt::format("{}: cannot be written: {}", path_.string(),
-                                   std::strerror(errno)));
-    }
-
-    std::filesystem::path path_;
-    std::string part_;
-    int fd_;
-};
-
-}  // namespace
-
-void write_safetensors(const std::filesystem::path& file,
-                       std::span<const TensorToWrite> tensors) {
-    const std::string where = file.string();
-    std::set<std::string_view> names;
-    for (const TensorToWrite& tensor : tensors) {
-        check(tensor, where);
-        if (!names.insert(tensor.name).second)
-            throw BadInput(
-                fmt::format("{}: duplicate name {}", where, shown(tensor.name)));
-    }
-    // Wide numbers first: then every tensor is aligned to its own type.
-    std::vector<const TensorToWrite*> order;
-    for (std::size_t size : {4, 2})
-        for (const TensorToWrite& tensor : tensors)
-            if (size_of(tensor.dtype) == size) order.push_back(&tensor);
-    const std::string header = header_of(order, where);
-
-    NewFile out(file);
-    out.write(std::as_bytes(std::span(header)));
-    for (const TensorToWrite* tensor : order) out.write(tensor->bytes);
-    out.finish();
 }
 
 }  // namespace gpt2
