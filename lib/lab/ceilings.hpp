@@ -9,8 +9,8 @@ namespace lab {
 /// 32-bit floats.
 ///
 /// Each is the sum over `threads` pinned threads, all at work at once, of a thread's
-/// median over several repeats. Memory is 512 MiB, less on a machine that has little; no
-/// processor's cache holds that much.
+/// median over several repeats. The memory read is 256 MiB or four times the largest
+/// cache, less on a machine that has little.
 ///
 /// @param threads  1 ... 256
 /// @throws std::bad_alloc

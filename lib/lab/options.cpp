@@ -47,8 +47,8 @@ struct Arguments::Parser {
     CLI::Option* add(const std::string& name,
                      const std::function<void(const std::string&)>& read,
                      const std::string& help, const std::string& shown_default) {
-        return app.add_option_function<std::string>(name, read, help)
-            ->default_str(shown_default)
+        const std::string shown = shown_default.empty() ? "" : " [" + shown_default + "]";
+        return app.add_option_function<std::string>(name, read, help + shown)
             ->type_name("");
     }
 };
