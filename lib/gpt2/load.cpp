@@ -37,8 +37,7 @@ std::unique_ptr<Weights> open_weights(const std::filesystem::path& directory,
 std::unique_ptr<Model> load_model(const std::filesystem::path& directory,
                                   const LoadOptions& options) {
     if (options.device != "cpu")
-        throw Unavailable(
-            fmt::format("device: expected cpu, found '{}'", options.device));
+        throw BadInput(fmt::format("device: expected cpu, found '{}'", options.device));
     if (options.threads < 0 || options.threads > max_threads)
         throw BadInput(fmt::format("threads: expected 0 to {}, found {}", max_threads,
                                    options.threads));

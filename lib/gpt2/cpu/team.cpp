@@ -20,7 +20,7 @@ namespace {
 // around for a while. Between passes it falls asleep for good. Where threads must share a
 // processor, the one that looks around keeps the others from working: there it sleeps at
 // once.
-constexpr int looks = 20000;
+constexpr int looks = 4000;
 
 /// Returns once `value` is no longer `old`.
 void wait_while(const std::atomic<unsigned>& value, unsigned old, bool crowded) {
