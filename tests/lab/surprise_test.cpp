@@ -1,0 +1,74 @@
+#include "lab/surprise.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "gpt2/error.hpp"
+#include "gpt2/sampler.hpp"
+#include "support.hpp"
+
+namespace {
+
+using lab::entropy;
+using lab::surprise;
+
+constexpr float never = -INFINITY;
+
+TEST(Surprise, CoinsDiceAndCertainty) {
+    const std::vector<float> coin{3, 3}, die(8, -2.5f), sure{never, 7, never};
+    EXPECT_DOUBLE_EQ(surprise(coin, 0), 1);
+    EXPECT_DOUBLE_EQ(entropy(coin), 1);
+    EXPECT_DOUBLE_EQ(surprise(die, 5), 3);
+    EXPECT_DOUBLE_EQ(entropy(die), 3);
+    EXPECT_EQ(surprise(sure, 1), 0);
+    EXPECT_EQ(entropy(sure), 0);
+    EXPECT_EQ(surprise(sure, 0), INFINITY);
+    EXPECT_EQ(surprise(std::vector<float>{1}, 0), 0);
+}
+
+TEST(Surprise, OfThreeQuarters) {
+    const std::vector<float> logits{std::log(3.f), 0};  // 75% and 25%
+    EXPECT_NEAR(surprise(logits, 0), -std::log2(0.75), 1e-7);
+    EXPECT_NEAR(surprise(logits, 1), 2, 1e-7);
+    EXPECT_NEAR(entropy(logits), 0.75 * -std::log2(0.75) + 0.25 * 2, 1e-7);
+}
+
+TEST(Surprise, AgreesWithTheSamplersProbabilities) {
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal(-100, 4);
+    std::vector<float> logits(50257);
+    for (float& logit : logits) logit = normal(random);
+    double expected = 0;
+    const gpt2::Sampler as_it_is({.temperature = 1});
+    for (const auto& [token, probability] : as_it_is.candidates(logits)) {
+        expected -= probability * std::log2(probability);
+        if (probability < 1e-3) continue;
+        EXPECT_NEAR(surprise(logits, token), -std::log2(probability), 1e-9);
+    }
+    EXPECT_NEAR(entropy(logits), expected, 1e-9);
+}
+
+// exp(2000) is beyond any double, and one token holds nearly everything.
+TEST(Surprise, SurvivesExtremeLogits) {
+    const std::vector<float> logits{1000, -1000, 3.4e38f, -3.4e38f};
+    EXPECT_EQ(surprise(logits, 2), 0);
+    EXPECT_EQ(entropy(logits), 0);
+    EXPECT_NEAR(surprise(std::vector<float>{1000, 0}, 1), 1442.695, 1e-3);
+    EXPECT_TRUE(std::isfinite(surprise(logits, 3)));
+}
+
+TEST(Surprise, RefusesNonsense) {
+    const std::vector<float> logits{0, 1};
+    EXPECT_NE(support::bad_input([&] { surprise(logits, 2); }).find("token 2"),
+              std::string::npos);
+    support::bad_input([&] { surprise(logits, -1); });
+    EXPECT_THROW(surprise(std::vector<float>{NAN, 1}, 1), gpt2::Error);
+    EXPECT_THROW(surprise(std::vector<float>{INFINITY, 1}, 1), gpt2::Error);
+    EXPECT_THROW(entropy(std::vector<float>{never, never}), gpt2::Error);
+    EXPECT_THROW(entropy(std::vector<float>{}), gpt2::Error);
+}
+
+}  // namespace
