@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <queue>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -73,7 +74,9 @@ struct Tokenizer::Tables {
     explicit Tables(Vocabulary vocabulary);
 
     void encode_piece(std::string_view piece, std::vector<Token>& out) const;
-    void merge_short(std::string_view piece, std::vector<Token>& out) const;
+    template <typename OnMerge>
+    void merge_short(std::string_view piece, std::vector<Token>& out,
+                     OnMerge on_merge) const;
     void merge_long(std::string_view piece, std::vector<Token>& out) const;
 
     Token byte_token(char byte) const {
@@ -113,13 +116,15 @@ void Tokenizer::Tables::encode_piece(std::string_view piece,
     if (const auto found = whole.find(piece); found != whole.end())
         out.push_back(found->second);
     else if (piece.size() <= short_piece)
-        merge_short(piece, out);
+        merge_short(piece, out, [](auto&&...) {});
     else
         merge_long(piece, out);
 }
 
-void Tokenizer::Tables::merge_short(std::string_view piece,
-                                    std::vector<Token>& out) const {
+// `on_merge` is told the rule that was applied and the parts that are left.
+template <typename OnMerge>
+void Tokenizer::Tables::merge_short(std::string_view piece, std::vector<Token>& out,
+                                    OnMerge on_merge) const {
     struct Part {
         Token token;
         std::int32_t rank;  // of this token and the next
@@ -136,10 +141,12 @@ void Tokenizer::Tables::merge_short(std::string_view piece,
         const auto best = std::min_element(
             parts.begin(), end, [](Part a, Part b) { return a.rank < b.rank; });
         if (best == end || best->rank == no_rank) break;
-        best->token = rules.result(best->rank);
+        const std::int32_t rule = best->rank;
+        best->token = rules.result(rule);
         end = std::copy(best + 2, end, best + 1);
         update(best);
         if (best != parts.begin()) update(best - 1);
+        on_merge(rule, std::span(parts.begin(), end));
     }
     for (auto part = parts.begin(); part != end; ++part) out.push_back(part->token);
 }
@@ -222,6 +229,26 @@ std::vector<Token> Tokenizer::encode(std::string_view text, Special special) con
     }
     ordinary(text);
     return out;
+}
+
+std::vector<MergeStep> Tokenizer::merge_steps(std::string_view piece) const {
+    if (piece.empty() || piece.size() > short_piece)
+        throw BadInput(fmt::format("piece of text: expected 1 to {} bytes, found {}",
+                                   short_piece, piece.size()));
+    if (const std::size_t end = piece_end(piece, 0); end < piece.size())
+        throw BadInput(
+            fmt::format("piece of text: expected one of {} bytes, found that it is cut "
+                        "behind byte {}",
+                        piece.size(), end));
+    std::vector<MergeStep> steps(1, {-1, {}});
+    for (const char byte : piece) steps[0].tokens.push_back(tables_->byte_token(byte));
+    std::vector<Token> merged;
+    tables_->merge_short(piece, merged, [&](std::int32_t rule, auto parts) {
+        MergeStep& step = steps.emplace_back();
+        step.rule = rule;
+        for (const auto& part : parts) step.tokens.push_back(part.token);
+    });
+    return steps;
 }
 
 std::string Tokenizer::decode(std::span<const Token> tokens) const {

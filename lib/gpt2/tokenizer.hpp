@@ -15,6 +15,12 @@ namespace gpt2 {
 /// Text that people hand in stays ordinary: nobody types an end of text by accident.
 enum class Special { ordinary, parse };
 
+/// How the tokens of a piece stood after one merge.
+struct MergeStep {
+    int rule;  ///< its place in the merge list, from 0; -1: none yet, single bytes
+    std::vector<Token> tokens;
+};
+
 /// Byte-level byte-pair encoding, exactly GPT-2's (Radford et al. 2019, section 2.2).
 ///
 /// Text is cut into pieces (a word with its leading blank, digits, punctuation, blanks);
@@ -46,6 +52,13 @@ public:
     /// Bytes to tokens, in near-linear time.
     std::vector<Token> encode(std::string_view text,
                               Special special = Special::ordinary) const;
+
+    /// How encode() merges one piece of text (see pieces.hpp): its single bytes, then the
+    /// tokens after every merge.
+    /// @throws BadInput for a text that is cut into several pieces, an empty one, or one
+    /// of
+    ///         more than 48 bytes: each step repeats all of it.
+    std::vector<MergeStep> merge_steps(std::string_view piece) const;
 
     /// Tokens to bytes. decode(encode(x)) == x for any bytes x, unless a `tokenizer.json`
     /// sets `add_prefix_space`: a blank then goes before every text that has none.

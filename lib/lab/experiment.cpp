@@ -99,14 +99,21 @@ const gpt2::Tokenizer& Experiment::tokenizer() {
     return *tokenizer_;
 }
 
-std::vector<gpt2::Token> Experiment::text(const std::string& file, int n) {
+std::string Experiment::whole_text(const std::string& file) const {
     const auto path = gpt2::data_directory() / "texts" / file;
-    const std::string text = read_whole_file(path);
+    std::string text = read_whole_file(path);
+    if (text.empty())
+        throw gpt2::BadInput(fmt::format("{}: expected text, found none", shown(path)));
     gpt2::check_utf8(text, shown(path));
-    std::vector<gpt2::Token> tokens = tokenizer().encode(text);
+    return text;
+}
+
+std::vector<gpt2::Token> Experiment::text(const std::string& file, int n) {
+    std::vector<gpt2::Token> tokens = tokenizer().encode(whole_text(file));
     if (n < 1 || tokens.size() < std::size_t(n))
         throw gpt2::BadInput(fmt::format("{}: expected {} tokens or more, found {}",
-                                         shown(path), n, tokens.size()));
+                                         shown(gpt2::data_directory() / "texts" / file),
+                                         n, tokens.size()));
     tokens.resize(std::size_t(n));
     return tokens;
 }

@@ -53,6 +53,10 @@ public:
     /// The tokenizer that belongs to it.
     const gpt2::Tokenizer& tokenizer();
 
+    /// All of `data/texts/<file>`.
+    /// @throws BadInput where the file is missing, empty or not UTF-8.
+    std::string whole_text(const std::string& file) const;
+
     /// The first `n` tokens of `data/texts/<file>`.
     /// @throws BadInput where the file is missing or too short.
     std::vector<gpt2::Token> text(const std::string& file, int n);

@@ -2,13 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 
+#include "chapters/program.hpp"
 #include "lab/results.hpp"
 #include "support.hpp"
 
+using support::Outcome;
+using support::run;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -29,21 +31,6 @@ const std::string quick = " --quick --shape own";
 #else
 const std::string quick = " --quick";
 #endif
-
-struct Outcome {
-    int status;
-    std::string out, err;
-};
-
-Outcome run(const std::string& chapter, const std::string& arguments) {
-    const support::TempDir dir;
-    const std::string command = std::string(PROGRAMS "/") + chapter + " " + arguments +
-                                " >" + (dir / "out").string() + " 2>" +
-                                (dir / "err").string() + " </dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, support::slurp(dir / "out"),
-            support::slurp(dir / "err")};
-}
 
 class Chapter : public testing::TestWithParam<std::string> {};
 

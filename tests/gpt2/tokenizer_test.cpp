@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <map>
@@ -228,6 +229,51 @@ TEST(Tokenizer, LongAndShortWordsMergeAsOpenAiDoes) {
         for (char& c : word) c = letters[random() % letters.size()];
         ASSERT_EQ(encode(word), merge_plainly(word)) << word;
     }
+}
+
+// Every step is the one before it with one rule applied to one pair, and the last is what
+// encode() gives.
+TEST(Tokenizer, MergeStepsLeadFromBytesToTokens) {
+    std::mt19937 random(3);
+    for (int i = 0; i < 500; ++i) {
+        std::string word(1 + random() % 48, ' ');
+        for (char& c : word) c = "etaoinshr"[random() % 9];
+        if (i % 3 == 0) word[0] = ' ';
+        if (word == " ") continue;
+        const std::vector<MergeStep> steps = tokenizer().merge_steps(word);
+        ASSERT_EQ(steps.back().tokens, encode(word)) << word;
+        EXPECT_EQ(steps[0].rule, -1);
+        ASSERT_EQ(steps[0].tokens.size(), word.size());
+        for (std::size_t s = 1; s < steps.size(); ++s) {
+            const Ids &before = steps[s - 1].tokens, &after = steps[s].tokens;
+            ASSERT_EQ(before.size(), after.size() + 1);
+            const auto merged = std::ranges::mismatch(before, after);
+            EXPECT_EQ(tokenizer().bytes(*merged.in2),
+                      std::string(tokenizer().bytes(merged.in1[0])) +
+                          std::string(tokenizer().bytes(merged.in1[1])));
+            EXPECT_TRUE(std::equal(merged.in1 + 2, before.end(), merged.in2 + 1));
+            // OpenAI numbered the results of its rules in order, behind the 256 bytes.
+            EXPECT_EQ(*merged.in2, 256 + steps[s].rule);
+        }
+    }
+}
+
+TEST(Tokenizer, MergeStepsOfAWordWithItsBlank) {
+    const std::vector<MergeStep> steps = tokenizer().merge_steps(" the");
+    ASSERT_EQ(steps.size(), 4u);
+    EXPECT_EQ(steps[0].tokens, (Ids{220, 83, 71, 68}));
+    EXPECT_EQ(steps[1].rule, 0);  // the first rule of all: a blank and t
+    EXPECT_EQ(steps[1].tokens, (Ids{256, 71, 68}));
+    EXPECT_EQ(steps[2].tokens, (Ids{256, 258}));
+    EXPECT_EQ(steps[3].tokens, (Ids{262}));
+    EXPECT_EQ(tokenizer().merge_steps("\xff").size(), 1u);
+}
+
+TEST(Tokenizer, MergeStepsRefuseWhatIsNotOnePiece) {
+    EXPECT_NO_THROW(tokenizer().merge_steps(repeat("ab", 24)));
+    for (const std::string& text : {std::string(), repeat("ab", 24) + "a",
+                                    std::string("two words"), std::string("it's")})
+        EXPECT_THROW(tokenizer().merge_steps(text), BadInput) << text;
 }
 
 TEST(Tokenizer, StoryVocabularyIsTheBeginningOfGpt2s) {
