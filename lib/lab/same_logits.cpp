@@ -2,11 +2,18 @@
 
 #include <bit>
 #include <cstdint>
-#include <utility>
 
 #include "lab/format.hpp"
 
 namespace lab {
+
+std::int64_t differing_floats(std::span<const float> a, std::span<const float> b) {
+    std::int64_t differ = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        differ +=
+            std::bit_cast<std::uint32_t>(a[i]) != std::bit_cast<std::uint32_t>(b[i]);
+    return differ;
+}
 
 Outcome same_logits(gpt2::Model& model, std::span<const gpt2::Token> text) {
     gpt2::KvCache at_once = model.new_cache();
@@ -18,11 +25,8 @@ Outcome same_logits(gpt2::Model& model, std::span<const gpt2::Token> text) {
         model.forward(text.subspan(i, 1), one_by_one, gpt2::Rows::none);
     const gpt2::Logits found = model.forward(text.subspan(last, 1), one_by_one);
 
-    int differ = 0;
-    for (std::size_t id = 0; id < std::size_t(expected.n_vocab()); ++id)
-        differ += std::bit_cast<std::uint32_t>(std::as_const(expected)[0][id]) !=
-                  std::bit_cast<std::uint32_t>(std::as_const(found)[0][id]);
-    return {differ == 0, number(differ) + " of " + number(expected.n_vocab()) +
+    const std::int64_t differ = differing_floats(expected[0], found[0]);
+    return {differ == 0, number(double(differ)) + " of " + number(expected.n_vocab()) +
                              " floats differ in their bits"};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -12,6 +13,9 @@ struct Outcome {
     bool holds;
     std::string detail;
 };
+
+/// Floats of two rows of one length whose bits differ.
+std::int64_t differing_floats(std::span<const float> a, std::span<const float> b);
 
 /// Reads `text` at once, and again token by token through a cache, and compares the
 /// logits at the last position bit by bit.
