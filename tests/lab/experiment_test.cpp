@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <new>
 #include <span>
@@ -134,6 +135,13 @@ TEST(Experiment, TheHeadlineCanBeNamed) {
                      gpt2::Error);
         EXPECT_THROW(lab.engine(), gpt2::Error);
     });
+}
+
+TEST(SameLogits, CountsFloatsWhoseBitsDiffer) {
+    const std::vector<float> a{0.0f, 1.0f, NAN, -INFINITY}, b{-0.0f, 1.0f, NAN, INFINITY};
+    EXPECT_EQ(lab::differing_floats(a, a), 0);
+    EXPECT_EQ(lab::differing_floats(a, b), 2);  // equal as numbers is not enough
+    EXPECT_EQ(lab::differing_floats({}, {}), 0);
 }
 
 TEST(Experiment, LoadsTheModelAndTheTextThatGoesWithIt) {
