@@ -24,7 +24,7 @@
 
 int input = 100, output = 100;  // --input, --output: tokens
 int longest = 1000;             // --context: positions behind which the beat is felt
-constexpr int few = 24;         // tokens written there
+constexpr int few = 23;         // tokens written there
 
 using Tokens = std::span<const gpt2::Token>;
 
@@ -184,7 +184,7 @@ void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt, const Wait& w
     };
     const std::size_t quarter = std::max<std::size_t>(1, order.size() / 4);
     group("beat", "all tokens", order);
-    group("beat_easy", "surest quarter", std::span(order).first(quarter));
+    group("beat_easy", "surest", std::span(order).first(quarter));
     group("beat_hard", "least sure", std::span(order).last(quarter));
     // [groups]
     lab.ratio("hard_over_easy", "least sure over surest", "beat_hard", "beat_easy");
@@ -216,7 +216,8 @@ void context(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
             gpt2::generate(model, cache, text.subspan(past, 1), {.max_tokens = few});
         // [context]
         std::vector<double> gaps;
-        for (int i = 1; i < few; ++i) gaps.push_back(gap(written, i));
+        for (int i = 1; i < int(written.seconds.size()); ++i)
+            gaps.push_back(gap(written, i));
         lab.row(id, fmt::format("beat behind {}", lab::number(past)), "s",
                 engine.forward({.tokens = 1, .past = past + few / 2, .rows = 1}),
                 lab::summarize(gaps));
@@ -272,7 +273,7 @@ void stream(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
 void waiting(lab::Experiment& lab) {
     const std::unique_ptr<gpt2::Model> model = lab.load_model();
     const int most =
-        std::max({2 * input + output, input + 2 * output, longest + few});
+        std::max({2 * input + output, input + 2 * output, longest + 1 + few});
     if (most > model->config().n_ctx)
         throw gpt2::BadInput(fmt::format(
             "--input, --output, --context: they ask for {} positions, but the "

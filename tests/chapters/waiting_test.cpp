@@ -11,35 +11,52 @@ support::Outcome run(const std::string& options) {
     return support::run("06_waiting", "--quick --shape own " + options);
 }
 
+struct Finished {
+    std::string out;
+    lab::Results results;
+};
+
+Finished finish(const std::string& options) {
+    const support::TempDir dir;
+    const std::string json = (dir / "results.json").string();
+    const support::Outcome outcome = run(options + " --json " + json);
+    EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+    return {outcome.out, lab::read_results(json)};
+}
+
+lab::Measured row(const lab::Results& results, const std::string& id) {
+    for (const lab::Row& row : results.rows)
+        if (row.id == id) return row.measured;
+    ADD_FAILURE() << "no row '" << id << "'";
+    return {};
+}
+
 }  // namespace
 
 TEST(Waiting, TimesEveryToken) {
-    const support::TempDir dir;
-    const std::string json = (dir / "results.json").string();
-    const support::Outcome outcome = run("--input 5 --output 21 --json " + json);
-    ASSERT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-    const lab::Results results = lab::read_results(json);
-    const auto runs = [&](const std::string& id) {
-        for (const lab::Row& row : results.rows)
-            if (row.id == id) return row.measured.runs;
-        ADD_FAILURE() << "no row '" << id << "'";
-        return 0;
-    };
+    const auto [out, results] = finish("--input 5 --output 21");
     // A beat ends with every token but the first; a quarter of 20 is 5.
-    EXPECT_EQ(runs("first_token_wait"), runs("wait"));
-    EXPECT_EQ(runs("beat"), 20 * runs("wait"));
-    EXPECT_EQ(runs("beat_easy"), 5 * runs("wait"));
-    EXPECT_EQ(runs("beat_hard"), 5 * runs("wait"));
+    const int runs = row(results, "wait").runs;
+    EXPECT_EQ(row(results, "first_token_wait").runs, runs);
+    EXPECT_EQ(row(results, "beat").runs, 20 * runs);
+    EXPECT_EQ(row(results, "beat_easy").runs, 5 * runs);
+    EXPECT_EQ(row(results, "beat_hard").runs, 5 * runs);
     EXPECT_EQ(results.headline, "double_output");
     // A line of time for each of the three waits.
-    EXPECT_THAT(outcome.out, testing::HasSubstr("\n    5 in   21 out  #"));
-    EXPECT_THAT(outcome.out, testing::HasSubstr("\n    5 in   42 out  #"));
-    EXPECT_THAT(outcome.out, testing::HasSubstr("\n   10 in   21 out  #"));
+    EXPECT_THAT(out, testing::HasSubstr("\n    5 in   21 out  #"));
+    EXPECT_THAT(out, testing::HasSubstr("\n    5 in   42 out  #"));
+    EXPECT_THAT(out, testing::HasSubstr("\n   10 in   21 out  #"));
 }
 
 TEST(Waiting, TakesTheSmallestAndTheLargestSizes) {
-    EXPECT_EQ(run("--input 1 --output 2 --context 20").status, 0);
-    EXPECT_EQ(run("--context 1000 --kv f16 --seed 9 --threads 1").status, 0);
+    for (const char* options : {"--input 1 --output 2 --context 20",
+                                "--context 1000 --kv f16 --seed 9 --threads 1"}) {
+        const lab::Results results = finish(options).results;
+        for (const char* id : {"beat_short", "beat_middle", "beat_long"}) {
+            EXPECT_EQ(row(results, id).runs, 22) << options;
+            EXPECT_GT(row(results, id).min, 0) << options;
+        }
+    }
 }
 
 TEST(Waiting, RefusesWhatTheContextCannotHold) {
