@@ -55,13 +55,17 @@ void change_the_tail(lab::Experiment& lab, gpt2::Model& model, Tokens text,
     const auto random = [&](int trial, int draw, int limit) {
         return int(gpt2::uniform(lab.options().seed, trial, draw) * limit);
     };
+    const int vocab = model.config().n_vocab;
+
     // [tail]
     double same = 0, differ = 0, behind = 0;
     for (int trial = 0; trial < tails; ++trial) {
         const int cut = random(trial, 0, n), tail = 1 + random(trial, 1, n);
         std::vector<gpt2::Token> changed(text.begin(), text.begin() + cut + 1);
-        for (int i = 0; i < tail; ++i)
-            changed.push_back(random(trial, 2 + i, model.config().n_vocab));
+        // The first token is another one for certain.
+        changed.push_back((text[cut + 1] + 1 + random(trial, 2, vocab - 1)) % vocab);
+        for (int i = 1; i < tail; ++i)
+            changed.push_back(random(trial, 2 + i, vocab));
 
         const gpt2::Logits found = read(model, changed);
         for (int t = 0; t < std::min(found.rows(), tables.rows()); ++t) {
@@ -263,9 +267,9 @@ void longer(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
 }
 
 void parallel_read(lab::Experiment& lab) {
-    if (n > longest)
+    if (n >= longest)
         throw gpt2::BadInput(fmt::format(
-            "--tokens: expected at most --longest, {}, found {}", longest, n));
+            "--tokens: expected less than --longest, {}, found {}", longest, n));
     const std::unique_ptr<gpt2::Model> model = lab.load_model();
     const std::vector<gpt2::Token> text = lab.text("article.txt", longest);
     const ledger::Engine engine = lab.engine();
