@@ -53,36 +53,44 @@ Experiment::Experiment(const Program& program, const Options& options)
 
     fmt::print("{}\n{}\n\n", program.title, program.question);
     std::fflush(stdout);
-    machine.ceilings = measure_ceilings(machine.threads);
-    fmt::print("machine  {}, {} of {} cores: reads {}, multiplies and adds {}\n",
-               machine.cpu, machine.threads, machine.cores,
-               quantity(machine.ceilings.read_bandwidth, "bytes/s"),
-               quantity(machine.ceilings.multiply_add_peak, "FLOP/s"));
-    std::fflush(stdout);
+    machine.ceilings = ceilings(machine.threads);
 }
 
-gpt2::LoadOptions Experiment::load_options() const {
+const ledger::Machine& Experiment::ceilings(int threads) {
+    const auto known = ceilings_.find(threads);
+    if (known != ceilings_.end()) return known->second;
+    const MachineInfo& info = results_.machine;
+    const ledger::Machine machine = measure_ceilings(threads);
+    fmt::print("machine  {}, {} of {} cores: reads {}, multiplies and adds {}\n",
+               info.cpu, threads, info.cores, quantity(machine.read_bandwidth, "bytes/s"),
+               quantity(machine.multiply_add_peak, "FLOP/s"));
+    std::fflush(stdout);
+    return ceilings_.emplace(threads, machine).first->second;
+}
+
+gpt2::LoadOptions Experiment::load_options(const Variant& variant) const {
     gpt2::LoadOptions load;
-    load.shape = options_.shape;
+    load.shape = variant.shape.empty() ? options_.shape : variant.shape;
     load.device = options_.device;
-    load.dtype = options_.dtype;
-    load.kv = options_.kv;
-    load.threads = threads();
+    load.dtype = variant.dtype.value_or(options_.dtype);
+    load.kv = variant.kv.value_or(options_.kv);
+    load.threads = variant.threads > 0 ? variant.threads : threads();
     load.seed = options_.seed;
     return load;
 }
 
-std::unique_ptr<gpt2::Model> Experiment::load_model() {
-    std::unique_ptr<gpt2::Model> model = gpt2::load_model(options_.model, load_options());
+std::unique_ptr<gpt2::Model> Experiment::load_model(const Variant& variant) {
+    const gpt2::LoadOptions load = load_options(variant);
+    std::unique_ptr<gpt2::Model> model = gpt2::load_model(options_.model, load);
     const gpt2::Config& config = model->config();
-    config_ = config;
+    engine_.emplace(config, load.dtype, load.kv, ceilings(load.threads));
 
     ModelInfo info;
     info.origin = shown(options_.model);
     info.name = std::filesystem::path(info.origin).filename().string();
-    info.shape = options_.shape;
-    info.dtype = gpt2::name_of(options_.dtype);
-    info.kv = gpt2::name_of(options_.kv);
+    info.shape = load.shape;
+    info.dtype = gpt2::name_of(load.dtype);
+    info.kv = gpt2::name_of(load.kv);
     info.parameters = gpt2::parameters(config);
     info.weight_bytes = std::int64_t(model->weight_bytes());
     fmt::print("model    {}{}: {} layers of {}, {} parameters, {} of {}; KV cache {}\n",
@@ -90,7 +98,7 @@ std::unique_ptr<gpt2::Model> Experiment::load_model() {
                config.n_layer, config.n_embd, number(double(info.parameters)),
                quantity(double(info.weight_bytes), "bytes"), info.dtype, info.kv);
     std::fflush(stdout);
-    results_.model = std::move(info);
+    if (!results_.model) results_.model = std::move(info);
     return model;
 }
 
@@ -119,8 +127,8 @@ std::vector<gpt2::Token> Experiment::text(const std::string& file, int n) {
 }
 
 ledger::Engine Experiment::engine() const {
-    if (!config_) throw gpt2::Error("engine: no model was loaded");
-    return {*config_, options_.dtype, options_.kv, machine()};
+    if (!engine_) throw gpt2::Error("engine: no model was loaded");
+    return *engine_;
 }
 
 void Experiment::expect(std::initializer_list<Seconds> runs) const {
@@ -182,6 +190,17 @@ void Experiment::check(const std::string& id, const std::string& what, bool hold
 void Experiment::check(const std::string& id, const std::string& what,
                        const Outcome& outcome) {
     check(id, what, outcome.holds, outcome.detail);
+}
+
+void Experiment::check_published(const std::string& id, double value) {
+    if (published_.empty()) return;
+    const std::optional<Published> figure = published(id);
+    if (!figure || !figure->value || !figure->tolerance)
+        throw gpt2::Error(fmt::format("{}: the course prints no exact figure", id));
+    check(id, fmt::format("the course's figure '{}' comes out", id),
+          std::abs(value - *figure->value) <= *figure->tolerance,
+          fmt::format("{:.6g} {}, the course's {:.6g} give or take {:.3g}", value,
+                      figure->unit, *figure->value, *figure->tolerance));
 }
 
 void Experiment::headline(const std::string& id) {

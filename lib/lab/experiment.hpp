@@ -36,6 +36,14 @@ struct Program {
 /// where something needed is absent, both with one line on stderr and no results file.
 int run(int argc, const char* const* argv, const Program& program);
 
+/// What a chapter changes about the model that the options ask for. What is not set
+/// stays.
+struct Variant {
+    std::string shape = {};
+    std::optional<gpt2::DType> dtype = {}, kv = {};
+    int threads = 0;
+};
+
 /// What a chapter works with: options, model, text, clock, and the table it fills.
 class Experiment {
 public:
@@ -47,8 +55,11 @@ public:
     int threads() const { return results_.machine.threads; }
     const ledger::Machine& machine() const { return results_.machine.ceilings; }
 
-    /// The model that the options ask for. Prints what it is.
-    std::unique_ptr<gpt2::Model> load_model();
+    /// The model that the options ask for, or a variant of it. Prints what it is. The
+    /// results file names the first one that a chapter loads. For another number of
+    /// threads the ceilings are measured too, once.
+    /// @throws BadInput where the model cannot be had like this.
+    std::unique_ptr<gpt2::Model> load_model(const Variant& variant = {});
 
     /// The tokenizer that belongs to it.
     const gpt2::Tokenizer& tokenizer();
@@ -61,7 +72,7 @@ public:
     /// @throws BadInput where the file is missing or too short.
     std::vector<gpt2::Token> text(const std::string& file, int n);
 
-    /// The ledger for the model that was loaded last, on this machine.
+    /// The ledger for the model that was loaded last, on this machine with its threads.
     /// @throws Error before a model was loaded.
     ledger::Engine engine() const;
 
@@ -91,6 +102,12 @@ public:
                const std::string& detail = "");
     void check(const std::string& id, const std::string& what, const Outcome& outcome);
 
+    /// Checks that a figure computed here, in the unit of the course's figure `id`, comes
+    /// out as the course prints it, within its tolerance. Without the course's figures
+    /// there is nothing to check.
+    /// @throws Error where `id` has no exact figure.
+    void check_published(const std::string& id, double value);
+
     /// The one sentence to keep.
     void keep(const std::string& sentence) { results_.keep = sentence; }
 
@@ -107,14 +124,16 @@ private:
     const Row& find(const std::string& id) const;
     std::optional<Published> published(const std::string& id) const;
     Budget budget() const { return quick() ? quick_budget : full_budget; }
-    gpt2::LoadOptions load_options() const;
+    gpt2::LoadOptions load_options(const Variant& variant = {}) const;
+    const ledger::Machine& ceilings(int threads);
 
     Options options_;
     Results results_;
     bool headline_named_ = false;
     int measurements_ = 0;
     std::map<std::string, Published> published_;
-    std::optional<gpt2::Config> config_;  // of the model loaded last
+    std::map<int, ledger::Machine> ceilings_;  // by threads
+    std::optional<ledger::Engine> engine_;     // for the model loaded last
     std::optional<gpt2::Tokenizer> tokenizer_;
 };
 

@@ -34,6 +34,13 @@ std::map<std::string, Published> read_published(const std::filesystem::path& fil
             figure.value = value->get<double>();
         else if (figure.printed.empty())
             figure.printed = text_or_empty(entry, "value");
+        const auto tolerance = entry.find("tolerance");
+        if (text_or_empty(entry, "kind") == "exact" && tolerance != entry.end() &&
+            tolerance->is_number())
+            figure.tolerance = tolerance->get<double>();
+        // Wherever the misprint is shown, it is shown as one.
+        const auto erratum = entry.find("erratum");
+        if (erratum != entry.end() && *erratum == true) figure.printed += " (an erratum)";
         all.emplace(text_or_empty(entry, "id"), std::move(figure));
     }
     return all;

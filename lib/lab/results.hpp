@@ -16,7 +16,8 @@ namespace lab {
 struct Published {
     std::optional<double> value;  ///< absent for a figure that is no number
     std::string unit;
-    std::string printed;  ///< as the course words it; may be empty
+    std::string printed;                   ///< as the course words it; may be empty
+    std::optional<double> tolerance = {};  ///< of an exact figure; not in results files
 };
 
 struct Row {

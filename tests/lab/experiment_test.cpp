@@ -166,4 +166,66 @@ TEST(Experiment, LoadsTheModelAndTheTextThatGoesWithIt) {
     EXPECT_NE(ran.out.find("data/models/story"), std::string::npos);
 }
 
+TEST(Experiment, LoadsVariantsAndDescribesTheOneLoadedLast) {
+    const Ran ran = run(
+        [](Experiment& lab) {
+            const ledger::Step step{.tokens = 1, .past = 0, .rows = 1};
+            const std::size_t f32 = lab.load_model()->weight_bytes();
+            const double bytes = lab.engine().bytes_per_token(step);
+
+            // Half the bytes of the matrices; what stays f32 is under a tenth.
+            const std::size_t f16 =
+                lab.load_model({.dtype = gpt2::DType::f16})->weight_bytes();
+            EXPECT_NEAR(double(f16) / double(f32), 0.5, 0.05);
+            EXPECT_NEAR(lab.engine().bytes_per_token(step) / bytes, 0.5, 0.05);
+
+            lab.load_model({.kv = gpt2::DType::f16});
+            const double f32_cache = bytes,
+                         f16_cache = lab.engine().bytes_per_token(step);
+            EXPECT_EQ(f32_cache - f16_cache,
+                      2 * 4 * 256 * 2);  // a key and a value, 4 layers
+
+            const auto wide = lab.load_model({.shape = "small"});
+            EXPECT_EQ(wide->config().n_embd, 768);
+            EXPECT_GT(lab.engine().bytes_per_token(step), 20 * bytes);
+
+            lab.load_model({.threads = 2});
+            EXPECT_EQ(lab.engine().machine().threads, 2);
+            lab.load_model();
+            EXPECT_EQ(lab.engine().machine().threads, 1);
+            EXPECT_EQ(lab.engine().bytes_per_token(step), bytes);
+
+            EXPECT_THROW(lab.load_model({.shape = "xxl"}), gpt2::BadInput);
+            EXPECT_THROW(lab.load_model({.threads = 100'000}), gpt2::BadInput);
+
+            // The results file names the model that the options ask for.
+            EXPECT_EQ(lab.results().model->shape, "own");
+            EXPECT_EQ(lab.results().model->dtype, "f32");
+            EXPECT_EQ(lab.results().machine.threads, 1);
+        },
+        {"--threads", "1"});
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_NE(ran.out.find("2 of "), std::string::npos) << ran.out;
+}
+
+TEST(Experiment, ChecksWhatTheCoursePrints) {
+    const Ran ran = run([](Experiment& lab) {
+        lab.check_published("floor_140", 70.4);
+        EXPECT_EQ(lab.results().checks.back().id, "floor_140");
+        EXPECT_TRUE(lab.results().checks.back().holds);
+        lab.check_published("floor_140", 70.6);
+        EXPECT_FALSE(lab.results().checks.back().holds);
+        lab.check_published("floor_140", 0.07);  // the course's own misprint
+        EXPECT_FALSE(lab.results().checks.back().holds);
+        EXPECT_THROW(lab.check_published("read_512", 5947), gpt2::Error);  // a timing
+        EXPECT_THROW(lab.check_published("none", 1), gpt2::Error);
+        lab.note("a floor", 0.07, "s", "floor_140");
+    });
+    EXPECT_EQ(ran.status, 1) << ran.err;
+    EXPECT_NE(ran.out.find("70 µs (an erratum)"), std::string::npos) << ran.out;
+    EXPECT_NE(ran.out.find("70.6 ms, the course's 70 give or take 0.5"),
+              std::string::npos)
+        << ran.out;
+}
+
 }  // namespace
