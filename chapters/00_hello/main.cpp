@@ -17,6 +17,7 @@
 #include "gpt2/generate.hpp"
 #include "gpt2/utf8.hpp"
 #include "lab/experiment.hpp"
+#include "lab/writing.hpp"
 
 // --prompt and its companions
 std::string prompt = "The old house had been empty for years, and";
@@ -86,11 +87,8 @@ void hello(lab::Experiment& lab) {
     lab.row("first_token_wait", fmt::format("wait: {} tokens read", length), "s",
             wait, lab::summarize({written.first_token()}));
     if (written.tokens.size() > 1) {
-        std::vector<double> gaps;
-        for (std::size_t i = 1; i < written.seconds.size(); ++i)
-            gaps.push_back(written.seconds[i] - written.seconds[i - 1]);
         lab.row("token_beat", "beat: one token written", "s", beat,
-                lab::summarize(gaps));
+                lab::summarize(lab::beats(written)));
         lab.headline("token_beat");
     }
 

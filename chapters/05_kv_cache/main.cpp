@@ -12,8 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-
 #include "gpt2/sampler.hpp"
 #include "lab/experiment.hpp"
 
@@ -57,16 +55,6 @@ Written without_cache(gpt2::Model& model, gpt2::Token first, int n) {
 }
 // [without_cache]
 
-// The two must not only choose the same tokens. The scores that led to the last
-// choice, all 50,257 of them, must be equal bit by bit.
-int bits_that_differ(const Written& a, const Written& b) {
-    int differ = 0;
-    for (std::size_t i = 0; i < a.logits.size(); ++i)
-        differ += std::bit_cast<std::uint32_t>(a.logits[i]) !=
-                  std::bit_cast<std::uint32_t>(b.logits[i]);
-    return differ;
-}
-
 // What should happen
 // ------------------
 // With a cache, step i runs one token behind i others. Without, it runs all i + 1.
@@ -104,7 +92,9 @@ void compare(lab::Experiment& lab, gpt2::Model& model, const std::string& id,
     lab.ratio(id, fmt::format("what it saves at {}", n), id + "_without_seconds",
               id + "_with_seconds");
 
-    const int differ = bits_that_differ(cached, uncached);
+    // The two must not only choose the same tokens. The scores that led to the last
+    // choice, one for every token of the vocabulary, must be equal bit by bit.
+    const auto differ = lab::differing_floats(cached.logits, uncached.logits);
     lab.check(id + "_same", fmt::format("both ways write the same {} tokens", n),
               cached.text == uncached.text);
     lab.check(id + "_logits", "their last logits differ by exactly 0", differ == 0,

@@ -21,6 +21,7 @@
 #include "lab/experiment.hpp"
 #include "lab/format.hpp"
 #include "lab/surprise.hpp"
+#include "lab/writing.hpp"
 
 int input = 100, output = 100;  // --input, --output: tokens
 int longest = 1000;             // --context: positions behind which the beat is felt
@@ -42,35 +43,6 @@ ledger::Seconds predict(const ledger::Engine& engine, int in, int out) {
 }
 // [predict]
 
-// One wait, timed
-// ---------------
-// `generate` stamps every token with the time at which it was known. The last stamp
-// is the whole wait; the first is the wait for the first token.
-
-struct Wait {
-    lab::Measured total;
-    std::vector<gpt2::Generation> runs;  // those that the total summarizes
-};
-
-// [wait]
-Wait wait_for(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
-              const gpt2::GenerateOptions& options) {
-    Wait wait;
-    wait.total = lab.time([&] {
-        gpt2::KvCache cache = model.new_cache();
-        wait.runs.push_back(gpt2::generate(model, cache, prompt, options));
-    });
-    // A warm-up run comes first and does not count.
-    wait.runs.erase(wait.runs.begin(), wait.runs.end() - wait.total.runs);
-    return wait;
-}
-// [wait]
-
-// The seconds between token i - 1 and token i: one beat.
-double gap(const gpt2::Generation& written, int i) {
-    return written.seconds[i] - written.seconds[i - 1];
-}
-
 // The reader's view: '#' while the prompt is read, '|' where tokens arrive.
 std::string timeline(const gpt2::Generation& written, double seconds_per_column) {
     const auto column = [&](double at) {
@@ -84,20 +56,25 @@ std::string timeline(const gpt2::Generation& written, double seconds_per_column)
 
 // Twice the output, twice the input
 // ---------------------------------
+// `generate` stamps every token with the time at which it was known: the first stamp
+// is the wait for the first token, the last one the whole wait. `time_writing`
+// repeats that and keeps all stamps.
 
-Wait double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
-               const gpt2::GenerateOptions& once) {
+lab::Writing double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
+                       const gpt2::GenerateOptions& once) {
     gpt2::GenerateOptions twice = once;
     twice.max_tokens = 2 * output;
 
     // [double]
-    const Wait base = wait_for(lab, model, text.first(input), once);
-    const Wait more_out = wait_for(lab, model, text.first(input), twice);
-    const Wait more_in = wait_for(lab, model, text.first(2 * input), once);
+    const lab::Writing base = lab::time_writing(lab, model, text.first(input), once);
+    const lab::Writing more_out =
+        lab::time_writing(lab, model, text.first(input), twice);
+    const lab::Writing more_in =
+        lab::time_writing(lab, model, text.first(2 * input), once);
     // [double]
 
     const double column = more_out.runs.back().seconds.back() / 64;
-    const auto show = [&](int in, int out, const Wait& wait) {
+    const auto show = [&](int in, int out, const lab::Writing& wait) {
         fmt::print("{:>5} in {:>4} out  {}\n", in, out,
                    timeline(wait.runs.back(), column));
     };
@@ -107,7 +84,7 @@ Wait double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
     show(2 * input, output, more_in);
 
     const ledger::Engine engine = lab.engine();
-    const auto row = [&](const char* id, int in, int out, const Wait& wait) {
+    const auto row = [&](const char* id, int in, int out, const lab::Writing& wait) {
         lab.row(id, fmt::format("{} in, {} out", in, out), "s",
                 predict(engine, in, out), wait.total);
     };
@@ -138,8 +115,8 @@ Wait double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
 // surprised least, the quarter that surprised most, and compare their beats. The
 // ledger never asks which token it is: it predicts one beat for all.
 
-void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt, const Wait& wait,
-          const gpt2::Sampler& sampler) {
+void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
+          const lab::Writing& wait, const gpt2::Sampler& sampler) {
     const std::vector<gpt2::Token>& answer = wait.runs.front().tokens;
     std::vector<gpt2::Token> text(prompt.begin(), prompt.end());
     text.insert(text.end(), answer.begin(), answer.end());
@@ -160,12 +137,9 @@ void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt, const Wait& w
     // [surprise]
 
     const ledger::Engine engine = lab.engine();
-    std::vector<double> firsts;
-    for (const gpt2::Generation& run : wait.runs)
-        firsts.push_back(run.first_token());
     lab.row("first_token_wait", fmt::format("first token, behind {}", input), "s",
             engine.forward({.tokens = input, .past = 0, .rows = 1}),
-            lab::summarize(firsts));
+            wait.first_token());
 
     // [groups]
     const auto group = [&](const char* id, const char* name,
@@ -175,7 +149,7 @@ void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt, const Wait& w
         for (const int i : members) {
             sum += bits[i];
             for (const gpt2::Generation& run : wait.runs)
-                seconds.push_back(gap(run, i));
+                seconds.push_back(lab::beats(run)[i - 1]);  // ends with token i
         }
         const std::string mean = lab::number(sum / double(members.size()));
         lab.row(id, fmt::format("beat, {}: {} bits", name, mean), "s",
@@ -215,12 +189,9 @@ void context(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
         const gpt2::Generation written =
             gpt2::generate(model, cache, text.subspan(past, 1), {.max_tokens = few});
         // [context]
-        std::vector<double> gaps;
-        for (int i = 1; i < int(written.seconds.size()); ++i)
-            gaps.push_back(gap(written, i));
         lab.row(id, fmt::format("beat behind {}", lab::number(past)), "s",
                 engine.forward({.tokens = 1, .past = past + few / 2, .rows = 1}),
-                lab::summarize(gaps));
+                lab::summarize(lab::beats(written)));
         agree &= bytes == past * std::size_t(ledger::kv_bytes_per_token(
                                      config, lab.options().kv));
     }
@@ -246,7 +217,7 @@ void context(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
 // not when the answer is done.
 
 void stream(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
-            const gpt2::GenerateOptions& options, const Wait& silent) {
+            const gpt2::GenerateOptions& options, const lab::Writing& silent) {
     // [stream]
     std::string screen;
     gpt2::Generation streamed;
@@ -291,7 +262,7 @@ void waiting(lab::Experiment& lab) {
     const gpt2::Sampler sampler(
         {.temperature = 1, .top_k = 40, .seed = lab.options().seed});
     const gpt2::GenerateOptions options{.max_tokens = output, .sampler = sampler};
-    const Wait base = double_it(lab, *model, text, options);
+    const lab::Writing base = double_it(lab, *model, text, options);
     beat(lab, *model, Tokens(text).first(input), base, sampler);
     context(lab, *model, text);
     stream(lab, *model, Tokens(text).first(input), options, base);

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "chapters/program.hpp"
 #include "lab/results.hpp"
-#include "run_chapter.hpp"
 
 using testing::Contains;
 using testing::HasSubstr;
@@ -25,8 +25,8 @@ struct Ran {
 Ran run(const std::string& arguments) {
     const support::TempDir dir;
     const std::string json = (dir / "results.json").string();
-    const support::Outcome outcome = support::run_chapter(
-        "07_two_ceilings", "--quick --json " + json + " " + arguments);
+    const support::Outcome outcome =
+        support::run("07_two_ceilings", "--quick --json " + json + " " + arguments);
     EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
     Ran ran{outcome.out, lab::read_results(json), {}, {}};
     for (const lab::Row& row : ran.results.rows) ran.rows.insert(row.id);
@@ -91,8 +91,7 @@ TEST(TwoCeilings, RefusesWhatTheContextCannotHold) {
          {"--shape own --threads 1 --tokens 1000 --beats 24",
           "--shape own --threads 1 --tokens 1 --beats 1 --words 9999", "--beats 0",
           "--tokens 0", "--words 1"}) {
-        const support::Outcome outcome =
-            support::run_chapter("07_two_ceilings", arguments);
+        const support::Outcome outcome = support::run("07_two_ceilings", arguments);
         EXPECT_EQ(outcome.status, 2) << arguments << outcome.out << outcome.err;
         EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     }
