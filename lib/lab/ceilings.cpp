@@ -105,6 +105,10 @@ std::uint64_t sum_in_two_streams(const std::uint32_t* data, std::size_t count) {
 /// Bytes to read: several times the largest cache, at most a quarter of the memory, in
 /// whole huge pages for every thread.
 std::size_t bytes_per_thread(int threads) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    // Every access is looked up in a table: the figure means nothing, and takes long.
+    return 2 * huge_page;
+#endif
     std::size_t all = std::size_t(256) << 20;
 #ifdef _SC_LEVEL3_CACHE_SIZE
     const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
