@@ -102,8 +102,9 @@ std::uint64_t sum_in_two_streams(const std::uint32_t* data, std::size_t count) {
     return sum;
 }
 
-/// Bytes to read: several times the largest cache, at most a quarter of the memory, in
-/// whole huge pages for every thread.
+/// Bytes to read: several times the largest cache, at most half a GiB (some machines
+/// report the caches of processors that they do not have), at most a quarter of the
+/// memory, in whole huge pages for every thread.
 std::size_t bytes_per_thread(int threads) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     // Every access is looked up in a table: the figure means nothing, and takes long.
@@ -112,7 +113,7 @@ std::size_t bytes_per_thread(int threads) {
     std::size_t all = std::size_t(256) << 20;
 #ifdef _SC_LEVEL3_CACHE_SIZE
     const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (cache > 0) all = std::max(all, 4 * std::size_t(cache));
+    if (cache > 0) all = std::clamp(4 * std::size_t(cache), all, 2 * all);
 #endif
     const std::size_t memory = std::size_t(memory_bytes());
     if (memory > 0) all = std::min(all, memory / 4);
