@@ -19,6 +19,7 @@
 #include <thread>
 
 #include "gpt2/error.hpp"
+#include "support.hpp"
 
 // The largest single allocation of the whole program, so that a test can see that a
 // header's length was not believed before it was checked.
@@ -49,20 +50,14 @@ const fs::path cases = fs::path(TEST_DATA) / "safetensors";
 
 class SafetensorsTest : public testing::Test {
 protected:
-    SafetensorsTest() {
-        std::string name = (fs::temp_directory_path() / "safetensors-XXXXXX").string();
-        if (!::mkdtemp(name.data())) std::abort();
-        folder_ = name;
-    }
-    ~SafetensorsTest() override { fs::remove_all(folder_); }
-
     fs::path write(const std::string& bytes) const {
         const fs::path path = folder_ / "test.safetensors";
-        std::ofstream(path, std::ios::binary) << bytes;
+        support::spew(path, bytes);
         return path;
     }
 
-    fs::path folder_;
+    const support::TempDir temporary_;
+    const fs::path& folder_ = temporary_.path();
 };
 
 std::string with_length(std::uint64_t length, const std::string& rest) {
@@ -75,10 +70,7 @@ std::string file_of(const std::string& header, std::size_t data_size) {
     return with_length(header.size(), header + std::string(data_size, '\1'));
 }
 
-std::string bytes_of(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
+using support::slurp;
 
 std::vector<float> values(const Safetensors& file, const Safetensors::Tensor& tensor) {
     std::vector<float> out(std::size_t(tensor.elements()));
@@ -106,7 +98,7 @@ std::string refusal(const fs::path& path) {
 }
 
 TEST_F(SafetensorsTest, EveryCaseOfTheManifest) {
-    const auto manifest = nlohmann::json::parse(bytes_of(cases / "manifest.json"));
+    const auto manifest = nlohmann::json::parse(slurp(cases / "manifest.json"));
     std::size_t files = 0;
     for (const auto& entry : fs::directory_iterator(cases))
         files += entry.path().extension() == ".safetensors";
@@ -191,7 +183,7 @@ TEST_F(SafetensorsTest, ValuesOfTheGoodCases) {
 
 TEST_F(SafetensorsTest, TruncatedAtEveryLengthOrLonger) {
     for (const char* name : {"ok_min", "ok_header_order", "ok_space_padded", "ok_bf16"}) {
-        const std::string whole = bytes_of(cases / fmt::format("{}.safetensors", name));
+        const std::string whole = slurp(cases / fmt::format("{}.safetensors", name));
         for (std::size_t length = 0; length < whole.size(); ++length)
             EXPECT_NE(refusal(write(whole.substr(0, length))), "")
                 << name << ' ' << length;
@@ -395,7 +387,7 @@ TEST_F(SafetensorsTest, WhatIsNoFile) {
 }
 
 TEST_F(SafetensorsTest, AFileThatShrinksWhileOpen) {
-    const std::string whole = bytes_of(cases / "ok_min.safetensors");
+    const std::string whole = slurp(cases / "ok_min.safetensors");
     const fs::path path = write(whole);
     const Safetensors file(path);
     float out[4];
@@ -421,7 +413,7 @@ TEST_F(SafetensorsTest, ChangedBytesAreRefusedOrReadableAndNothingElse) {
     std::mt19937 random(3);
     int accepted = 0, refused = 0;
     for (const char* name : {"ok_min", "ok_header_order", "ok_f16", "ok_utf8_name"}) {
-        const std::string whole = bytes_of(cases / fmt::format("{}.safetensors", name));
+        const std::string whole = slurp(cases / fmt::format("{}.safetensors", name));
         for (int i = 0; i < 1000; ++i) {
             std::string changed = whole;
             for (unsigned n = random() % 3 + 1; n > 0; --n)
@@ -479,7 +471,7 @@ TEST_F(WrittenTest, ReadsBackToTheBit) {
         ASSERT_EQ(std::bit_cast<std::uint32_t>(bf16[i]), std::uint32_t(halves_[i]) << 16);
     }
     std::uint64_t length = 0;
-    std::memcpy(&length, bytes_of(path_).data(), 8);
+    std::memcpy(&length, slurp(path_).data(), 8);
     EXPECT_EQ(length % 8, 0u);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "a part was left";
 }

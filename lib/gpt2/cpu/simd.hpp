@@ -16,7 +16,8 @@
 #ifdef __FAST_MATH__
 #error "-ffast-math reorders sums and drops NaN checks: this engine promises equal bits"
 #endif
-// What Highway has for older processors rounds a multiply-add twice, and f16 towards zero.
+// What Highway has for older processors rounds a multiply-add twice, and f16 towards
+// zero.
 #if HWY_ARCH_X86 && HWY_STATIC_TARGET > HWY_AVX2
 #error "this engine needs AVX2 and what came with it: build with -march=haswell -maes"
 #endif
