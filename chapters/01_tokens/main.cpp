@@ -328,9 +328,8 @@ void tokens(lab::Experiment& lab) {
     }
     lab.headline("chinese_over_english_gpt2");
     lab.keep(
-        "Any text becomes tokens and comes back whole; only how many differs, and "
-        "that "
-        "is what is billed.");
+        "Any text becomes tokens and comes back whole; only how many differs, "
+        "and that is what is billed.");
 }
 
 int main(int argc, char** argv) {

@@ -263,8 +263,7 @@ void next_token(lab::Experiment& lab) {
 
     lab.keep(
         "One pass gives every token a probability; surprise and entropy, in bits, "
-        "say "
-        "how much the model knew.");
+        "say how much the model knew.");
 }
 
 int main(int argc, char** argv) {
