@@ -33,3 +33,8 @@ build() {
     if [ $# -gt 0 ]; then command+=(--target "$@"); fi
     if [ -t 1 ]; then "${command[@]}"; else quietly "${command[@]}"; fi
 }
+
+# The Python that the distribution's packages install into, where there is one.
+system_python() {
+    if [ -x /usr/bin/python3 ]; then echo /usr/bin/python3; else command -v python3; fi
+}

@@ -1,0 +1,48 @@
+"""The words of the frame, in both languages."""
+
+WORDS = {
+    "en": {
+        "html_lang": "en", "other": "zh", "other_lang": "zh-CN", "other_name": "中文",
+        "doxygen": "English", "title": "Reading is cheap, writing is dear",
+        "skip": "Skip to the text", "search": "Search", "results": "Search results",
+        "theme": "Dark mode", "menu": "Contents", "home": "Front page", "chapters": "Chapters",
+        "book": "The book", "reference": "Reference", "types": "Types",
+        "namespaces": "Namespaces", "files": "Files", "previous": "Previous", "next": "Next",
+        "around": "Previous and next", "on_page": "On this page", "chapter": "Chapter {}",
+        "guess": "Guess first", "reveal": "Compare with your guess", "hint": "Hint",
+        "program": "The whole program", "what": "what", "predicted": "predicted",
+        "measured": "measured", "course": "the course’s laptop", "yours": "yours",
+        "yours_quick": "yours, --quick", "runs": "{} runs", "run": "1 run", "to": "{} to {}",
+        "measured_on": "Measured on {cpu}, {threads} of {cores} cores, {bandwidth} of memory "
+        "bandwidth, {peak} of multiply-adds{model}, on {date}, commit {commit}.",
+        "model": "; model {name}, shape {shape}, weights {dtype}, cache {kv}",
+        "your_machine": " Yours: {cpu}, {bandwidth}, {peak}, {date}.",
+        "between": "median, and from least to most",
+        "erratum": "erratum", "figure": "figure", "printed": "value", "kind": "kind",
+        "source": "source", "exact": "exact", "timing": "timing", "real": "real weights",
+        "yes": "yes", "published": "Every figure that the course prints",
+        "note": "note", "all_rows": "All rows of chapter {}",
+    },
+    "zh": {
+        "html_lang": "zh-CN", "other": "en", "other_lang": "en", "other_name": "English",
+        "doxygen": "Chinese", "title": "读便宜，写贵",
+        "skip": "跳到正文", "search": "搜索", "results": "搜索结果",
+        "theme": "深色模式", "menu": "目录", "home": "首页", "chapters": "各章",
+        "book": "这本书", "reference": "API 参考（英文）", "types": "类型",
+        "namespaces": "命名空间", "files": "文件", "previous": "上一页", "next": "下一页",
+        "around": "上一页与下一页", "on_page": "本页内容", "chapter": "第 {} 章",
+        "guess": "先猜一下", "reveal": "和你的猜测比一比", "hint": "提示",
+        "program": "完整程序", "what": "项目", "predicted": "预测",
+        "measured": "实测", "course": "课程里的笔记本", "yours": "你的机器",
+        "yours_quick": "你的机器（--quick）", "runs": "{} 次", "run": "1 次", "to": "{}–{}",
+        "measured_on": "机器：{cpu}，{cores} 核用 {threads} 核，内存带宽 {bandwidth}，乘加 {peak}{model}；"
+        "{date}，提交 {commit}。",
+        "model": "；模型 {name}，形状 {shape}，权重 {dtype}，缓存 {kv}",
+        "your_machine": "你的机器：{cpu}，{bandwidth}，{peak}，{date}。",
+        "between": "中位数，以及最小到最大",
+        "erratum": "勘误", "figure": "数字", "printed": "值", "kind": "类别",
+        "source": "出处", "exact": "算得出", "timing": "计时", "real": "真实权重",
+        "yes": "是", "published": "课程里印出的全部数字",
+        "note": "说明", "all_rows": "第 {} 章的全部结果",
+    },
+}
