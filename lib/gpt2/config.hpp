@@ -19,9 +19,13 @@ struct Config {
     int n_layer;  ///< blocks of attention and MLP
     int n_head;   ///< attention heads per block
 
+    /// Channels of one head: 64 in every model that OpenAI released.
     int head_dim() const { return n_embd / n_head; }
+
+    /// Channels of the MLP's hidden layer.
     int n_inner() const { return 4 * n_embd; }
 
+    /// Equal in all five: then `widen` has nothing to do.
     bool operator==(const Config&) const = default;
 };
 
@@ -50,7 +54,7 @@ Config read_config(const std::filesystem::path& file);
 /// Checks what every user of a Config relies on: all numbers positive and within the
 /// limits stated in config.cpp, `n_embd` a multiple of `n_head`.
 /// @param where  named in the message, such as a file
-/// @throws BadInput
+/// @throws BadInput where one of these does not hold.
 void check(const Config& config, const std::string& where);
 
 }  // namespace gpt2

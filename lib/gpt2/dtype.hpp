@@ -21,7 +21,7 @@ std::size_t size_of(DType dtype);
 std::string_view name_of(DType dtype);
 
 /// The type of that name.
-/// @param what  named in the message, such as "--dtype"
+/// @param what  named in the message, such as `--dtype`
 /// @throws BadInput for any other name.
 DType parse_dtype(std::string_view name, std::string_view what);
 

@@ -8,9 +8,12 @@ namespace gpt2 {
 /// Every error that this library throws. `exit_status` is what a program should end with.
 class Error : public std::runtime_error {
 public:
+    /// @param what         one line, without the name of the program
+    /// @param exit_status  1 where nothing better has been agreed on
     explicit Error(const std::string& what, int exit_status = 1)
         : std::runtime_error(what), exit_status_(exit_status) {}
 
+    /// 1, or 2 for BadInput and 77 for Unavailable.
     int exit_status() const { return exit_status_; }
 
 private:
@@ -23,12 +26,14 @@ private:
 /// expected and what was found.
 class BadInput : public Error {
 public:
+    /// Exit status 2.
     explicit BadInput(const std::string& what) : Error(what, 2) {}
 };
 
 /// Something needed is not on this machine: a GPU, OpenAI's weights.
 class Unavailable : public Error {
 public:
+    /// Exit status 77, which test runners take for "skipped".
     explicit Unavailable(const std::string& what) : Error(what, 77) {}
 };
 

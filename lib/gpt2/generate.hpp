@@ -9,14 +9,20 @@
 
 namespace gpt2 {
 
+/// When to stop, and how to choose.
 struct GenerateOptions {
     int max_tokens = 100;    ///< at least 1
     Token end_of_text = -1;  ///< stop behind this token; -1: never
-    Sampler sampler = {};    ///< greedy unless set
+    Sampler sampler = {};    ///< how each token is chosen; greedy unless set
 };
 
 /// Why writing came to an end.
-enum class Finish { length, end_of_text, context, stopped };
+enum class Finish {
+    length,       ///< all of max_tokens were written
+    end_of_text,  ///< the model wrote the token that ends a text
+    context,      ///< no position is left: n_ctx tokens stand in the text
+    stopped,      ///< on_token returned false
+};
 
 /// "length", "end of text", "context full", "stopped".
 const char* name_of(Finish finish);
@@ -25,7 +31,7 @@ const char* name_of(Finish finish);
 struct Generation {
     std::vector<Token> tokens;    ///< without the prompt
     std::vector<double> seconds;  ///< for each token: from the start until it was known
-    Finish finish = Finish::length;
+    Finish finish = Finish::length;  ///< why it ended
 
     /// The wait for the first token: the time it took to read the prompt.
     double first_token() const { return seconds.front(); }

@@ -13,24 +13,34 @@ namespace gpt2 {
 /// The shape of one block: the keys and values of 32 consecutive positions, in all
 /// layers.
 ///
-///     keys    [n_layer][n_head][head_dim][32]      a row holds one channel, 32 positions
-///     values  [n_layer][n_head][32][head_stride]   a row holds one position, all
-///     channels
+///     keys    [n_layer][n_head][head_dim][32]     a row: one channel, 32 positions
+///     values  [n_layer][n_head][32][head_stride]  a row: one position, all channels
 ///
 /// Both are laid out so that attention runs along rows of vectors and never has to add up
 /// the lanes of one. `head_stride` is head_dim rounded up to 16; the rest stays zero.
 struct KvLayout {
-    static constexpr int positions = 32;
+    static constexpr int positions = 32;  ///< of one block: two vectors of sixteen
 
+    /// The layout for a model of this shape, with numbers of this type: f32 or f16.
     KvLayout(const Config& config, DType dtype);
 
-    int n_layer, n_head, head_dim, head_stride;
-    DType dtype;
+    int n_layer;      ///< as in Config
+    int n_head;       ///< as in Config
+    int head_dim;     ///< channels of one head
+    int head_stride;  ///< head_dim, rounded up to whole vectors
+    DType dtype;      ///< of keys and values alike
 
-    /// Elements from the start of a block.
+    /// Where a head's keys begin, [head_dim, 32]: elements from the start of a block.
     std::size_t keys(int layer, int head) const;
+
+    /// Where a head's values begin, [32, head_stride]: elements from the start of a
+    /// block.
     std::size_t values(int layer, int head) const;
+
+    /// Elements of a whole block, padding included.
     std::size_t block_elements() const;
+
+    /// Bytes of a whole block: 2.25 MiB at GPT-2 small's shape in f32.
     std::size_t block_bytes() const { return block_elements() * size_of(dtype); }
 
     /// What one position really needs: 2 x n_layer x n_embd x bytes per number.
@@ -38,12 +48,19 @@ struct KvLayout {
 };
 
 /// The memory that all caches of one model take their blocks from.
+///
+/// Blocks given back are kept for the next cache. Each block holds its pool alive, so a
+/// cache may outlive its model. Safe from several threads.
 class KvPool : public std::enable_shared_from_this<KvPool> {
 public:
+    /// An empty pool: memory is taken when a cache first needs it.
     KvPool(const Config& config, DType dtype);
     ~KvPool();
 
+    /// How its blocks are laid out.
     const KvLayout& layout() const { return layout_; }
+
+    /// Positions that one cache may hold at most.
     int n_ctx() const { return n_ctx_; }
 
     /// A block of unspecified content. It comes back to the pool with its last owner.
@@ -70,8 +87,13 @@ private:
 /// costs nothing; whoever writes into a shared block first takes a copy of its own.
 class KvCache {
 public:
+    /// An empty cache; Model::new_cache makes one of the right pool.
     explicit KvCache(std::shared_ptr<KvPool> pool) : pool_(std::move(pool)) {}
+
+    /// A cache is moved, not copied: a second one is a fork.
     KvCache(KvCache&&) = default;
+
+    /// Gives the blocks held so far back to their pool.
     KvCache& operator=(KvCache&&) = default;
 
     /// Positions held.
@@ -90,6 +112,7 @@ public:
     // For engines
     // -----------
 
+    /// Where its blocks come from. A model takes caches of its own pool only.
     const std::shared_ptr<KvPool>& pool() const { return pool_; }
 
     /// The block that holds positions [32 i, 32 i + 32).
@@ -98,6 +121,7 @@ public:
     /// Makes positions [size(), size() + count) writable: takes the blocks that are
     /// missing and copies a shared one. What the cache holds does not change, also when
     /// it throws.
+    /// @throws std::bad_alloc
     void reserve(int count);
 
     /// Declares `count` reserved positions written.

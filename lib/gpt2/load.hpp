@@ -23,12 +23,12 @@ struct LoadOptions {
 };
 
 /// The shape that a model directory runs at under these options.
-/// @throws BadInput
+/// @throws BadInput for an unusable `config.json` or an unknown shape.
 Config load_config(const std::filesystem::path& directory,
                    const LoadOptions& options = {});
 
 /// Its weights at that shape, to be read by an engine or by the reference.
-/// @throws BadInput
+/// @throws BadInput for unusable files, or a shape that they cannot be widened to.
 std::unique_ptr<Weights> open_weights(const std::filesystem::path& directory,
                                       const LoadOptions& options = {});
 
@@ -40,11 +40,13 @@ std::unique_ptr<Model> load_model(const std::filesystem::path& directory,
                                   const LoadOptions& options = {});
 
 /// The tokenizer that belongs to it: the directory's own vocabulary ("random": GPT-2's),
-/// with the id of "<|endoftext|>" where `options.shape` puts it.
+/// with the id of `<|endoftext|>` where `options.shape` puts it.
+/// @throws BadInput where the vocabulary is not of the size that `config.json` says.
 Tokenizer load_tokenizer(const std::filesystem::path& directory,
                          const LoadOptions& options = {});
 
-/// The folder of data that came with the source, or $GPT2_DATA where that is set.
+/// The folder of data that came with the source, or what the environment variable
+/// `GPT2_DATA` names.
 std::filesystem::path data_directory();
 
 }  // namespace gpt2

@@ -12,8 +12,9 @@ namespace gpt2 {
 ///
 ///     's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 ///
-/// \p{L} and \p{N} are Unicode's letters and numbers, \s is its White_Space property. A
-/// byte that is no part of valid UTF-8 counts as a character that is none of these.
+/// Of these, `\p{L}` and `\p{N}` are Unicode's letters and numbers, `\s` is its
+/// White_Space property. A byte that is no part of valid UTF-8 counts as a character that
+/// is none of these.
 std::size_t piece_end(std::string_view text, std::size_t begin);
 
 }  // namespace gpt2

@@ -21,13 +21,16 @@ namespace gpt2 {
 /// open, is not mapped, and reading is safe from several threads.
 class Safetensors {
 public:
+    /// What the header says of one tensor.
     struct Tensor {
-        std::string name;
+        std::string name;            ///< such as "h.3.attn.c_attn.weight"
         std::optional<DType> dtype;  ///< empty for a type that read() does not convert
         std::string type_name;       ///< as the file writes it: "F32", "BOOL", ...
-        std::vector<std::int64_t> shape;
-        std::uint64_t begin, end;  ///< bytes from the start of the data section
+        std::vector<std::int64_t> shape;  ///< outermost dimension first; none: one number
+        std::uint64_t begin;              ///< bytes from the start of the data section
+        std::uint64_t end;                ///< one past its last byte, counted alike
 
+        /// The product of its dimensions.
         std::int64_t elements() const;
     };
 
@@ -35,9 +38,14 @@ public:
     /// @throws BadInput naming the file, the tensor and what is wrong with it.
     explicit Safetensors(const std::filesystem::path& file);
     ~Safetensors();
+
+    /// Pointers to tensors stay good: they move along.
     Safetensors(Safetensors&&) noexcept;
+
+    /// Closes the file that was open so far.
     Safetensors& operator=(Safetensors&&) noexcept;
 
+    /// Its path, as it was handed in.
     const std::filesystem::path& file() const;
 
     /// All tensors, in the order of their bytes.
@@ -63,9 +71,9 @@ private:
 
 /// One tensor to be written.
 struct TensorToWrite {
-    std::string name;
-    DType dtype;
-    std::vector<std::int64_t> shape;
+    std::string name;  ///< UTF-8; no two alike in a file
+    DType dtype;       ///< of `bytes` and of the file: nothing is converted
+    std::vector<std::int64_t> shape;   ///< outermost dimension first
     std::span<const std::byte> bytes;  ///< little-endian, row-major
 };
 

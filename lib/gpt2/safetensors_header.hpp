@@ -21,7 +21,7 @@ constexpr std::string_view metadata_name = "__metadata__";
 
 /// A number type as the format names it.
 struct Type {
-    std::string_view name;
+    std::string_view name;       ///< in capitals, such as "BF16"
     std::size_t size;            ///< bytes
     std::optional<DType> dtype;  ///< empty where this library does not convert it
 };
@@ -40,7 +40,7 @@ std::string shown(std::string_view text);
 /// The tensors of a header, in its order. Names and types are known to be good; spans are
 /// not checked.
 /// @param where  the file, for messages
-/// @throws BadInput
+/// @throws BadInput for a header that the format does not allow.
 std::vector<Safetensors::Tensor> parse(const std::string& header,
                                        const std::string& where);
 

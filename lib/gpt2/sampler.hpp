@@ -18,8 +18,8 @@ struct SamplerOptions {
 
 /// A token and the probability with which it is drawn.
 struct Candidate {
-    Token token;
-    double probability;
+    Token token;         ///< its id
+    double probability;  ///< above 0; those of all candidates add up to 1
 };
 
 /// Chooses the next token from a row of logits.

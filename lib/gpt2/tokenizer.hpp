@@ -11,39 +11,42 @@
 
 namespace gpt2 {
 
-/// Whether "<|endoftext|>" in a text is seven ordinary tokens or the one special token.
+/// Whether `<|endoftext|>` in a text is seven ordinary tokens or the one special token.
 /// Text that people hand in stays ordinary: nobody types an end of text by accident.
-enum class Special { ordinary, parse };
+enum class Special {
+    ordinary,  ///< letters and signs like any others
+    parse,     ///< the special token
+};
 
 /// How the tokens of a piece stood after one merge.
 struct MergeStep {
     int rule;  ///< its place in the merge list, from 0; -1: none yet, single bytes
-    std::vector<Token> tokens;
+    std::vector<Token> tokens;  ///< of the whole piece, from left to right
 };
 
-/// Byte-level byte-pair encoding, exactly GPT-2's (Radford et al. 2019, section 2.2).
+/// Byte-level byte-pair encoding, exactly GPT-2's.
 ///
 /// Text is cut into pieces (a word with its leading blank, digits, punctuation, blanks);
 /// within a piece the bytes are merged, the earliest learned rule first. Works on any
 /// bytes: what is not UTF-8 is kept byte for byte. A copy is cheap; copies share their
-/// tables.
+/// tables. Source: Radford et al. 2019, section 2.2.
 class Tokenizer {
 public:
     /// Reads `vocab.json` and `merges.txt` of a model directory, or `tokenizer.json`
     /// where one of those is absent.
     /// @throws BadInput where a file is missing or malformed, ids have gaps or repeat, a
-    ///         byte or "<|endoftext|>" is no entry of the vocabulary, a merge makes a
+    ///         byte or `<|endoftext|>` is no entry of the vocabulary, a merge makes a
     ///         piece that is none, or `tokenizer.json` asks for another procedure.
     static Tokenizer load(const std::filesystem::path& directory);
 
-    /// Entries, "<|endoftext|>" included. Ids are below this, but for an end of text
+    /// Entries, `<|endoftext|>` included. Ids are below this, but for an end of text
     /// that was moved.
     int size() const;
 
-    /// The id of "<|endoftext|>".
+    /// The id of `<|endoftext|>`.
     Token end_of_text() const { return end_of_text_; }
 
-    /// Gives "<|endoftext|>" another id, at or above size() - 1. A widened model keeps
+    /// Gives `<|endoftext|>` another id, at or above size() - 1. A widened model keeps
     /// the narrow model's vocabulary but for this one id (see weights.hpp). The id that
     /// it had is no token any more.
     /// @throws BadInput for a lower id, or one that another entry has.
@@ -56,12 +59,12 @@ public:
     /// How encode() merges one piece of text (see pieces.hpp): its single bytes, then the
     /// tokens after every merge.
     /// @throws BadInput for a text that is cut into several pieces, an empty one, or one
-    /// of
-    ///         more than 48 bytes: each step repeats all of it.
+    ///         of more than 48 bytes: each step repeats all of it.
     std::vector<MergeStep> merge_steps(std::string_view piece) const;
 
-    /// Tokens to bytes. decode(encode(x)) == x for any bytes x, unless a `tokenizer.json`
-    /// sets `add_prefix_space`: a blank then goes before every text that has none.
+    /// Tokens to bytes. `decode(encode(x)) == x` for any bytes x, unless a
+    /// `tokenizer.json` sets `add_prefix_space`: a blank then goes before every text that
+    /// has none.
     /// @throws BadInput for an id that the vocabulary lacks.
     std::string decode(std::span<const Token> tokens) const;
 
@@ -82,6 +85,7 @@ private:
 /// Turns a stream of tokens into text that never ends in the middle of a character.
 class StreamDecoder {
 public:
+    /// Keeps a copy of the tokenizer, which shares its tables.
     explicit StreamDecoder(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
     /// The text that this token completes; empty while a character is still open. Bytes

@@ -16,13 +16,15 @@ inline constexpr std::string_view end_of_text_mark = "<|endoftext|>";
 struct Vocabulary {
     /// A rule of the merge list: `left` followed by `right` becomes `result`.
     struct Merge {
-        Token left, right, result;
+        Token left;    ///< the id in front
+        Token right;   ///< the id behind it
+        Token result;  ///< the id whose bytes are both, one after the other
     };
 
-    std::vector<std::string>
-        entries;                    ///< each id's bytes; every single byte is among them
+    /// Each id's bytes; every single byte is among them.
+    std::vector<std::string> entries;
     std::vector<Merge> merges;      ///< earliest learned first; no pair twice
-    Token end_of_text;              ///< the id of "<|endoftext|>"
+    Token end_of_text;              ///< the id of `<|endoftext|>`
     bool add_prefix_space = false;  ///< a blank goes before a text that has none
 };
 

@@ -32,19 +32,26 @@ enum class Part {
     ln_f_bias,           ///< [n_embd]
 };
 
+/// All sixteen, in their order.
 const std::vector<Part>& all_parts();
 
 /// Rows and columns of a tensor; a vector is one row.
 struct Shape {
-    int rows, columns;
+    int rows;     ///< 1 for a vector
+    int columns;  ///< numbers that stand side by side in memory
+
+    /// Both numbers alike.
     bool operator==(const Shape&) const = default;
 };
+
+/// The shape of a tensor in a model of this config.
 Shape shape_of(Part part, const Config& config);
 
 /// Whether each layer has one of its own.
 bool is_per_layer(Part part);
 
 /// Hugging Face's name, such as "h.3.attn.c_attn.weight", without "transformer.".
+/// @param layer  from 0; not looked at where the model has one such tensor only
 std::string name_of(Part part, int layer);
 
 /// Where a model's numbers come from: a file, a seed, or a narrower model.
@@ -55,6 +62,7 @@ class Weights {
 public:
     virtual ~Weights() = default;
 
+    /// The shape that these numbers fill.
     const Config& config() const { return config_; }
 
     /// What a results file says of them, such as "data/models/story, widened to small".
@@ -68,6 +76,7 @@ public:
                       std::span<float> out) const = 0;
 
 protected:
+    /// @param origin  such as the directory that was read
     Weights(const Config& config, std::string origin)
         : config_(config), origin_(std::move(origin)) {}
 
@@ -79,8 +88,7 @@ private:
 /// The weights of a model directory: `config.json` and `model.safetensors`, with or
 /// without "transformer." before the names, tied or with an equal `lm_head.weight`.
 /// @throws BadInput where a file is missing or malformed, a tensor is missing, of the
-/// wrong
-///         shape or unknown, or the head is not the token embedding.
+///         wrong shape or unknown, or the head is not the token embedding.
 std::unique_ptr<Weights> load_weights(const std::filesystem::path& directory);
 
 /// Random weights of any shape, drawn as GPT-2's were before training (normal, standard
@@ -90,7 +98,7 @@ std::unique_ptr<Weights> random_weights(const Config& config, std::uint64_t seed
 /// The same function at a larger shape: equal logits but for rounding, at the larger
 /// model's cost. The wide model's width is a whole multiple (at least 2) of the narrow
 /// one's, its heads are of the same size; it may have more layers and more tokens. New
-/// tokens are never chosen (their logit is about -100). "<|endoftext|>", the narrow
+/// tokens are never chosen (their logit is about -100). `<|endoftext|>`, the narrow
 /// vocabulary's last token, becomes the wide one's last. Equal shapes give the narrow
 /// weights back.
 /// @throws BadInput where the shapes do not allow it.

@@ -15,6 +15,10 @@
 #include "lab/same_logits.hpp"
 #include "ledger/cost.hpp"
 
+/// What every experiment shares: options, the ceilings of the machine, repeats, tables,
+/// checks and results files.
+///
+/// A chapter's program is one call of lab::run, which hands an Experiment to it.
 namespace lab {
 
 class Experiment;
@@ -24,9 +28,9 @@ struct Program {
     std::string name;      ///< of its folder, such as "04_read_vs_write"
     std::string title;     ///< of the chapter
     std::string question;  ///< in one line
-    std::function<void(Experiment&)> experiment;
+    std::function<void(Experiment&)> experiment;     ///< the chapter itself
     std::function<void(Arguments&)> arguments = {};  ///< adds options of its own
-    std::string shape = "small";                     ///< the default of --shape
+    std::string shape = "small";                     ///< the default of `--shape`
 };
 
 /// The `main` of every chapter: reads the options, measures the machine's ceilings, runs
@@ -39,9 +43,10 @@ int run(int argc, const char* const* argv, const Program& program);
 /// What a chapter changes about the model that the options ask for. What is not set
 /// stays.
 struct Variant {
-    std::string shape = {};
-    std::optional<gpt2::DType> dtype = {}, kv = {};
-    int threads = 0;
+    std::string shape = {};                 ///< as LoadOptions::shape; empty: not set
+    std::optional<gpt2::DType> dtype = {};  ///< of the weights
+    std::optional<gpt2::DType> kv = {};     ///< of the KV cache
+    int threads = 0;                        ///< 0: not set
 };
 
 /// What a chapter works with: options, model, text, clock, and the table it fills.
@@ -50,9 +55,16 @@ public:
     /// Prints the heading, and measures the ceilings.
     Experiment(const Program& program, const Options& options);
 
+    /// As typed, but for `model` and `shape`: here the defaults are filled in.
     const Options& options() const { return options_; }
+
+    /// Whether to take seconds and not minutes. The checks are the same.
     bool quick() const { return options_.quick; }
+
+    /// Threads of the model, unless a variant asks for others; at least 1.
     int threads() const { return results_.machine.threads; }
+
+    /// The ceilings, measured with that many threads when the program began.
     const ledger::Machine& machine() const { return results_.machine.ceilings; }
 
     /// The model that the options ask for, or a variant of it. Prints what it is. The
@@ -89,7 +101,10 @@ public:
     void row(const std::string& id, const std::string& what, const std::string& unit,
              std::optional<double> predicted, const Measured& measured);
 
-    /// A row for how many times row b goes into row a.
+    /// A row for how many times row b goes into row a: predicted by predicted, measured
+    /// by measured.
+    /// @param a, b  ids of rows that stand in the table already
+    /// @throws Error where there is no such row.
     void ratio(const std::string& id, const std::string& what, const std::string& a,
                const std::string& b);
 
@@ -100,6 +115,8 @@ public:
     /// Something that must hold: where it does not, the program ends with status 1.
     void check(const std::string& id, const std::string& what, bool holds,
                const std::string& detail = "");
+
+    /// The same, for a comparison that brings its figures along.
     void check(const std::string& id, const std::string& what, const Outcome& outcome);
 
     /// Checks that a figure computed here, in the unit of the course's figure `id`, comes
@@ -113,11 +130,13 @@ public:
 
     /// The row that stands for the chapter in the summary; unless it is named, the last
     /// ratio, else the first row.
+    /// @throws Error where there is no such row.
     void headline(const std::string& id);
 
     /// Prints tables, checks and the sentence to keep.
     void print() const;
 
+    /// All that was found so far: what becomes the results file.
     const Results& results() const { return results_; }
 
 private:

@@ -7,12 +7,15 @@
 
 namespace lab {
 
+/// The ledger predicts in the unit that the lab measures in.
 using ledger::Seconds;
 
 /// What several runs of the same thing gave: seconds, or a rate made from them.
 struct Measured {
-    double min = 0, median = 0, max = 0;
-    int runs = 0;
+    double min = 0;     ///< the least of all runs
+    double median = 0;  ///< of an even number of runs: the mean of the middle two
+    double max = 0;     ///< the greatest of all runs
+    int runs = 0;       ///< that counted, warm-ups left out
 };
 
 /// The summary of at least one value.
@@ -32,18 +35,24 @@ struct Budget {
                         ///< only one
 };
 
+/// For a run whose results are kept.
 inline constexpr Budget full_budget{10, 3, 20};
+
+/// For `--quick`.
 inline constexpr Budget quick_budget{1, 2, 10};
 
 /// How a budget is spent on runs of a given length. A run that fits the budget comes
 /// first as a warm-up and does not count. A longer one warms up in its own first moments
 /// and counts.
 struct Plan {
-    bool warm_up;
-    int runs;  ///< that count
+    bool warm_up;  ///< whether the first run does not count
+    int runs;      ///< that count
 
+    /// Runs in all, the warm-up included.
     int all_runs() const { return runs + warm_up; }
 };
+
+/// The plan for runs of `one_run` seconds each: at most 50 that count.
 Plan plan(const Budget& budget, Seconds one_run);
 
 /// Runs `work` as planned, by the length of its first run. Before each further run

@@ -9,8 +9,11 @@
 #include "gpt2/dtype.hpp"
 #include "ledger/machine.hpp"
 
+/// Bytes, FLOPs and seconds by arithmetic alone: what a forward pass should cost on a
+/// machine whose two ceilings are known. It measures nothing and runs nothing.
 namespace ledger {
 
+/// Durations, predicted or measured.
 using Seconds = double;
 
 /// What one sequence asks of a forward pass. The arithmetic needs only the counts.
@@ -25,13 +28,14 @@ struct Step {
 /// Counts are whole numbers, exact up to 2^53; beyond that a double rounds where an
 /// integer would overflow.
 struct Operation {
-    std::string name;
-    int times;     ///< n_layer for what every block does, else 1
-    double flops;  ///< two per multiply-add
-    double bytes;  ///< to and from memory
+    std::string name;  ///< such as "attention"
+    int times;         ///< n_layer for what every block does, else 1
+    double flops;      ///< two per multiply-add
+    double bytes;      ///< to and from memory
 
     /// FLOPs for every byte moved; infinite where no byte is. Where it is below the
-    /// machine's own quotient of ceilings, memory sets the pace.
+    /// machine's own quotient of ceilings, memory sets the pace (the roofline: Williams
+    /// et al. 2009).
     double intensity() const { return flops / bytes; }
 };
 
@@ -50,13 +54,17 @@ struct Operation {
 std::vector<Operation> forward_pass(const gpt2::Config& config, gpt2::DType weights,
                                     gpt2::DType kv, std::span<const Step> batch);
 
-/// The totals of a list of operations.
+/// FLOPs of all of them together.
 double total_flops(std::span<const Operation> operations);
+
+/// Bytes that all of them together move.
 double total_bytes(std::span<const Operation> operations);
 
 /// An operation is finished when both its ceilings are met: it takes the longer of moving
-/// its bytes and doing its arithmetic. Operations follow one another.
+/// its bytes and doing its arithmetic.
 Seconds predict(const Operation& operation, const Machine& machine);
+
+/// Operations follow one another: the sum.
 Seconds predict(std::span<const Operation> operations, const Machine& machine);
 
 /// Bytes of all parameters. GPT-2 small in f32: 497,759,232.
@@ -67,21 +75,31 @@ std::int64_t weight_bytes(const gpt2::Config& config, gpt2::DType dtype);
 /// @throws gpt2::BadInput unless all numbers are positive.
 std::int64_t kv_bytes_per_token(int layers, int kv_heads, int head_dim,
                                 gpt2::DType dtype);
+
+/// The same for a GPT-2, which has as many heads for keys as for queries.
 std::int64_t kv_bytes_per_token(const gpt2::Config& config, gpt2::DType dtype);
 
 /// A model on a machine: what a forward pass should cost there.
 class Engine {
 public:
+    /// @param weights, kv  how weights and cache are stored
     Engine(const gpt2::Config& config, gpt2::DType weights, gpt2::DType kv,
            const Machine& machine)
         : config_(config), weights_(weights), kv_(kv), machine_(machine) {}
 
+    /// The ceilings that it predicts from.
     const Machine& machine() const { return machine_; }
 
+    /// The operations of one forward pass, as forward_pass() lists them.
+    /// @throws gpt2::BadInput as forward_pass
     std::vector<Operation> operations(std::span<const Step> batch) const;
 
-    /// The least time a forward pass can take.
+    /// The least time that a forward pass over one step can take.
+    /// @throws gpt2::BadInput as forward_pass
     Seconds forward(const Step& step) const;
+
+    /// The same for a batch, whose steps share one trip of the weights.
+    /// @throws gpt2::BadInput as forward_pass
     Seconds forward(std::span<const Step> batch) const;
 
     /// FLOPs per token of a text of `n` tokens, head included. It is the same number

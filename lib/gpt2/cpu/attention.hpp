@@ -28,8 +28,9 @@ void append(const KvCache& cache, int layer, int head, int position, const float
 /// Keys and values are always read back from the cache, those of this very pass too. So a
 /// half-precision cache rounds alike, whether a token was read or written.
 ///
-/// @param query  count rows of head_dim floats, `query_stride` apart
-/// @param out    count rows of head_dim floats, `out_stride` apart
+/// @param query    count rows of head_dim floats, `query_stride` apart
+/// @param out      count rows of head_dim floats, `out_stride` apart
+/// @param scratch  attention_scratch() floats, of this thread alone
 void attend(const KvCache& cache, int layer, int head, int position, int count,
             const float* query, std::size_t query_stride, float* out,
             std::size_t out_stride, float* scratch);

@@ -19,11 +19,18 @@ template <class T>
 class Buffer {
 public:
     Buffer() = default;
+
+    /// @param size  numbers, not bytes
+    /// @throws std::bad_alloc
     explicit Buffer(std::size_t size)
         : size_(size), memory_(allocate(size * sizeof(T))) {}
 
-    std::size_t size() const { return size_; }
+    std::size_t size() const { return size_; }  ///< numbers, not bytes
+
+    /// The first number, at an address that is a multiple of 64.
     T* data() const { return static_cast<T*>(memory_.get()); }
+
+    /// Number i, not checked. A constant buffer owns numbers that may change.
     T& operator[](std::size_t i) const { return data()[i]; }
 
 private:

@@ -18,13 +18,16 @@ constexpr int whole(int n) { return (n + 15) / 16 * 16; }
 /// them would compete for the same few places in the nearest cache.
 struct Activations {
     Activations() = default;
+
+    /// Rows of unset numbers.
     Activations(int rows, int columns)
         : stride(whole(columns) + 16), memory(std::size_t(rows) * stride) {}
 
+    /// Row r, not checked.
     float* row(int r) const { return memory.data() + std::size_t(r) * stride; }
 
-    int stride = 0;
-    Buffer<float> memory;
+    int stride = 0;        ///< floats from one row to the next
+    Buffer<float> memory;  ///< [rows, stride]
 };
 
 /// A matrix [depth, columns], packed for the tile: panels of 16 columns, each stored row
@@ -33,13 +36,16 @@ struct Activations {
 class Packed {
 public:
     Packed() = default;
+
+    /// Memory for a matrix, its numbers not set: put every row, or every panel.
+    /// @param dtype  f32 or f16
     Packed(int depth, int columns, DType dtype);
 
-    int depth() const { return depth_; }
-    int columns() const { return columns_; }
-    int panels() const { return whole(columns_) / 16; }
-    DType dtype() const { return dtype_; }
-    std::size_t bytes() const { return memory_.size(); }
+    int depth() const { return depth_; }                  ///< rows: the k summed over
+    int columns() const { return columns_; }              ///< without the padding
+    int panels() const { return whole(columns_) / 16; }   ///< of 16 columns each
+    DType dtype() const { return dtype_; }                ///< of the numbers in memory
+    std::size_t bytes() const { return memory_.size(); }  ///< padding included
 
     /// Puts row k: `columns()` floats. Different rows may be put from different threads.
     void put_row(int k, const float* row);
@@ -51,6 +57,7 @@ public:
     /// Element [k, column], as f32, for each k: out[0 ... depth() - 1].
     void get_column(int column, float* out) const;
 
+    /// Panel p, [depth, 16]. T is what the numbers are in memory: float or f16.
     template <class T>
     T* panel(int p) const {
         return reinterpret_cast<T*>(memory_.data()) + std::size_t(p) * depth_ * 16;
@@ -70,7 +77,9 @@ enum class Then {
     residual,  ///< y = y + (sum + bias)
 };
 
-/// y[row, n] = then(sum over k of x[row, k] * w[k, n]), for `rows` rows.
+/// A matrix product, and what becomes of it, for `rows` rows:
+///
+///     y[row, n] = then(sum over k of x[row, k] * w[k, n])
 ///
 /// The columns are shared out among the workers, never the sums. Does not wait at the
 /// end.

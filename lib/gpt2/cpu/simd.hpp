@@ -24,11 +24,15 @@
 
 namespace gpt2::cpu {
 
+// Highway's operations, for the one target that the library is compiled for.
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// A number in half precision, as it lies in memory.
 using f16 = hwy::float16_t;
 
+/// Highway's name for a register of floats, at most sixteen.
 using Tag = hn::CappedTag<float, 16>;
+/// 4, 8 or 16 floats, by the processor.
 using Register = hn::Vec<Tag>;
 
 /// Registers that make up sixteen floats.
@@ -44,10 +48,12 @@ HWY_INLINE void unroll(F f) {
     (std::make_integer_sequence<int, n>());
 }
 
+/// Sixteen floats.
 struct Vec16 {
-    Register r[registers];
+    Register r[registers];  ///< lanes 0 ... 15, in order
 };
 
+/// A Vec16 whose register i is f(i).
 template <class F>
 HWY_INLINE Vec16 make16(F f) {
     Vec16 v;
@@ -55,23 +61,29 @@ HWY_INLINE Vec16 make16(F f) {
     return v;
 }
 
+/// Floats in one register.
 inline constexpr int lanes = 16 / registers;
 
+/// x in all lanes.
 HWY_INLINE Vec16 broadcast(float x) {
     return make16([&](int) HWY_ATTR { return hn::Set(Tag(), x); });
 }
+/// p[0 ... 15], from any address.
 HWY_INLINE Vec16 load(const float* p) {
     return make16([&](int i) HWY_ATTR { return hn::LoadU(Tag(), p + i * lanes); });
 }
+/// p[0 ... 15], widened exactly.
 HWY_INLINE Vec16 load(const f16* p) {
     const hn::Rebind<f16, Tag> half;
     return make16([&](int i) HWY_ATTR {
         return hn::PromoteTo(Tag(), hn::LoadU(half, p + i * lanes));
     });
 }
+/// p[0 ... 15] = v, at any address.
 HWY_INLINE void store(const Vec16& v, float* p) {
     unroll<registers>([&](auto i) HWY_ATTR { hn::StoreU(v.r[i], Tag(), p + i * lanes); });
 }
+/// p[0 ... 15] = v, rounded to the nearest, ties to even.
 HWY_INLINE void store(const Vec16& v, f16* p) {
     const hn::Rebind<f16, Tag> half;
     unroll<registers>([&](auto i) HWY_ATTR {
@@ -79,18 +91,25 @@ HWY_INLINE void store(const Vec16& v, f16* p) {
     });
 }
 
+// Lane by lane, each rounded once.
+
+/// a + b in every lane.
 HWY_INLINE Vec16 operator+(const Vec16& a, const Vec16& b) {
     return make16([&](int i) HWY_ATTR { return hn::Add(a.r[i], b.r[i]); });
 }
+/// a - b in every lane.
 HWY_INLINE Vec16 operator-(const Vec16& a, const Vec16& b) {
     return make16([&](int i) HWY_ATTR { return hn::Sub(a.r[i], b.r[i]); });
 }
+/// a * b in every lane.
 HWY_INLINE Vec16 operator*(const Vec16& a, const Vec16& b) {
     return make16([&](int i) HWY_ATTR { return hn::Mul(a.r[i], b.r[i]); });
 }
+/// a / b in every lane.
 HWY_INLINE Vec16 operator/(const Vec16& a, const Vec16& b) {
     return make16([&](int i) HWY_ATTR { return hn::Div(a.r[i], b.r[i]); });
 }
+/// The greater one in every lane; neither may be NaN.
 HWY_INLINE Vec16 max(const Vec16& a, const Vec16& b) {
     return make16([&](int i) HWY_ATTR { return hn::Max(a.r[i], b.r[i]); });
 }
@@ -116,6 +135,7 @@ HWY_INLINE float sum(const Vec16& v) {
     return x[0];
 }
 
+/// The greatest lane. A maximum is not rounded, so its order does not matter.
 HWY_INLINE float max_lane(const Vec16& v) {
     alignas(64) float x[16];
     store(v, x);

@@ -13,10 +13,13 @@ public:
     /// Returns when every thread of the team has come here.
     void wait() const;
 
-    /// This thread's share of [0, n): consecutive, the shares as even as they can be.
+    /// A share of some work: items [begin, end).
     struct Range {
-        int begin, end;
+        int begin;  ///< its first item
+        int end;    ///< one past its last
     };
+
+    /// This thread's share of [0, n): consecutive, the shares as even as they can be.
     Range share(int n) const;
 };
 

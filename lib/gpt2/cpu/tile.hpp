@@ -18,10 +18,12 @@
 
 namespace gpt2::cpu {
 
-/// Rows of a full tile and panels beside each other: as many sums as there are registers,
-/// less a few for the factors. More sums per load of a factor means more arithmetic per
-/// byte, which is what reading lives on.
+/// Rows of a full tile: with its panels, as many sums as there are registers, less a few
+/// for the factors. More sums per load of a factor means more arithmetic per byte, which
+/// is what reading lives on.
 inline constexpr int tile_rows = registers == 1 ? 12 : 6;
+
+/// Panels beside each other in a full tile.
 inline constexpr int tile_panels = registers == 1 ? 2 : 1;
 
 /// Panels side by side for a single row, where the loads and not the sums are the limit.
@@ -29,19 +31,21 @@ inline constexpr int row_panels = 4;
 
 /// Left factor: `rows` rows of floats, `stride` apart.
 struct Left {
-    const float* data;
-    std::size_t stride;
+    const float* data;   ///< row 0 at k = 0
+    std::size_t stride;  ///< floats from one row to the next
 };
 
 /// Right factor: for each k a row of 16 numbers in each panel.
 template <class T>
 struct Right {
-    const T* data;
+    const T* data;             ///< panel 0 at k = 0
     std::size_t k_stride;      ///< from one k to the next
     std::size_t panel_stride;  ///< from one panel to the next
 };
 
-/// sum over k of a[row, k] * b[k, column], for `rows` x 16 `panels` elements.
+/// For `rows` rows and 16 `panels` columns at once:
+///
+///     sum over k of a[row, k] * b[k, column]
 ///
 /// @param begin  begin(row, panel) is the Vec16 that the sums start from
 /// @param end    end(row, panel, sums) takes them
@@ -67,7 +71,8 @@ HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
     });
 }
 
-/// Calls f(std::integral_constant<int, n>()) for the n in 1 ... most that equals `n`.
+/// Calls f(std::integral_constant<int, n>()) where n, the number handed in, is one of
+/// 1 ... most; else nothing.
 template <int most, class F>
 HWY_INLINE void with_constant(int n, F f) {
     unroll<most>([&](auto i) HWY_ATTR {
