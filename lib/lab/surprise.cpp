@@ -10,6 +10,7 @@
 
 namespace lab {
 
+// [surprise]
 double surprise(std::span<const float> logits, gpt2::Token token) {
     if (token < 0 || std::size_t(token) >= logits.size())
         throw gpt2::BadInput(
@@ -21,6 +22,7 @@ double surprise(std::span<const float> logits, gpt2::Token token) {
     return std::log2(sum) +
            (best - double(logits[std::size_t(token)])) * std::numbers::log2e;
 }
+// [surprise]
 
 double entropy(std::span<const float> logits) {
     // With weight w = exp(-d), d the distance from the best logit, a token's surprise is

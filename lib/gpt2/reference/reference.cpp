@@ -82,6 +82,8 @@ private:
     Matrix attention(const Matrix& x, int layer) const {
         const std::size_t n = x.shape(0), d = x.shape(1);
         const std::size_t heads = weights_.config().n_head, dim = d / heads;
+
+        // [attention]
         const Matrix qkv = linear(x, Part::attn_weight, Part::attn_bias, layer);
 
         // 0 where the column is at or before the row, minus infinity where it lies ahead.
@@ -101,6 +103,7 @@ private:
             xt::view(out, xt::all(), xt::range(h * dim, (h + 1) * dim)) =
                 matmul(softmax(scores + mask), v);
         }
+        // [attention]
         return linear(out, Part::attn_proj_weight, Part::attn_proj_bias, layer);
     }
 
