@@ -1,0 +1,144 @@
+"""Drawing in SVG, with nothing but the standard library.
+
+A drawing is 400 units wide, a phone's width, and its text is set in 14 of them. On a
+wide page the style sheet makes the drawing larger and its text smaller again, so what
+has room here has room everywhere. Colours are classes: theme/figures.css names them
+once for light and once for dark.
+"""
+
+from html import escape
+from math import ceil, floor, log10
+from unicodedata import east_asian_width
+
+WIDTH = 400
+TEXT = 14  # units
+
+
+def width(words, size=TEXT):
+    """About how wide these words come out, in units; a little too wide rather than not."""
+    return size * sum(1.0 if east_asian_width(c) in "WF" else
+                      0.3 if c in "il.,:;'|!()" else
+                      0.88 if c in "mwMW%" else
+                      0.68 if c.isupper() else 0.57 for c in words)
+
+
+def attributes(names):
+    return "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+                   for key, value in names.items() if value not in (None, ""))
+
+
+class Drawing:
+    """Shapes one after another; svg() wraps them, with what a screen reader says."""
+
+    def __init__(self, name, height, width=WIDTH):
+        self.name, self.height, self.width = name, height, width
+        self.parts = []
+
+    def add(self, tag, inside=None, **names):
+        rounded = {k: round(v, 2) if isinstance(v, float) else v for k, v in names.items()}
+        body = "/>" if inside is None else f">{inside}</{tag}>"
+        self.parts.append(f"<{tag}{attributes(rounded)}{body}")
+
+    def text(self, x, y, words, css="", anchor="start", **more):
+        self.add("text", escape(str(words)), x=x, y=y, class_=css,
+                 text_anchor="" if anchor == "start" else anchor, **more)
+
+    def line(self, x1, y1, x2, y2, css):
+        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=css)
+
+    def rect(self, x, y, w, h, css, rx=None):
+        self.add("rect", x=x, y=y, width=max(w, 0.0), height=max(h, 0.0), rx=rx, class_=css)
+
+    def path(self, points, css, close=False):
+        self.add("path", class_=css, d="M" + "L".join(
+            f"{x:.1f} {y:.1f}" for x, y in points) + ("Z" if close else ""))
+
+    def mark(self, shape, x, y, css, r=4.5):
+        """A point. The shape says what it is, the colour only repeats it."""
+        css = f"mark {shape} {css}"
+        if shape == "measured":
+            return self.add("circle", cx=x, cy=y, r=r, class_=css)
+        corners = {"predicted": [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
+                   "course": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
+                   "ratio": [(0, -1.3), (1.2, 0.9), (-1.2, 0.9)],
+                   "yours": [(0, -1.5), (.4, -.4), (1.5, 0), (.4, .4), (0, 1.5), (-.4, .4),
+                             (-1.5, 0), (-.4, -.4)]}[shape]
+        self.path([(x + r * a, y + r * b) for a, b in corners], css, close=True)
+
+    def arrow(self, points, css="flow"):
+        """Lines from point to point, and a head at the end of the last."""
+        self.path(points, css)
+        (x0, y0), (x, y) = points[-2], points[-1]
+        length = max(1e-9, ((x - x0) ** 2 + (y - y0) ** 2) ** 0.5)
+        u, v = (x - x0) / length, (y - y0) / length
+        self.path([(x, y), (x - 7 * u - 4 * v, y - 7 * v + 4 * u),
+                   (x - 7 * u + 4 * v, y - 7 * v - 4 * u)], css + " head", close=True)
+
+    def svg(self, title, description, css=""):
+        n = self.name
+        return (f'<svg class="drawing {css}" viewBox="0 0 {self.width} {self.height}" role="img"'
+                f' aria-labelledby="{n}-title {n}-desc">'
+                f'<title id="{n}-title">{escape(title)}</title>'
+                f'<desc id="{n}-desc">{escape(description)}</desc>'
+                + "".join(self.parts) + "</svg>")
+
+
+def linear(low, high, start, end):
+    return lambda v: start + (v - low) / (high - low) * (end - start)
+
+
+def log(low, high, start, end):
+    at = linear(log10(low), log10(high), start, end)
+    return lambda v: at(log10(v))
+
+
+def steps(high, count=5):
+    """Round numbers from 0 to just past `high`."""
+    step = 10.0 ** floor(log10(high / count))
+    step *= next(m for m in (1, 2, 2.5, 5, 10) if high / (step * m) <= count)
+    return [round(step * i, 12) for i in range(ceil(high / step - 1e-9) + 1)]
+
+
+def decades(low, high):
+    """Powers of ten that enclose both."""
+    return [10.0 ** k for k in range(floor(log10(low) + 1e-9), ceil(log10(high) - 1e-9) + 1)]
+
+
+def between(low, high):
+    """Low and high end of a log axis, and its ticks: 1, 2, 5 where few, else powers of ten."""
+    low, high = low * 0.8, high * 1.25
+    fine = [m * 10.0 ** k for k in range(floor(log10(low)), ceil(log10(high)) + 1) for m in (1, 2, 5)]
+    for ticks in (fine, [t for t in fine if f"{t:.0e}"[0] == "1"]):
+        inside = [t for t in ticks if low <= t <= high]
+        if len(inside) <= 6:
+            break
+    return low, high, inside
+
+
+class Plot:
+    """A frame with two axes: grid lines, ticks, and what they count."""
+
+    def __init__(self, drawing, x, y, left, top, right, bottom):
+        self.d, self.x, self.y = drawing, x, y
+        self.left, self.top, self.right, self.bottom = left, top, right, bottom
+
+    def axes(self, xticks, yticks, xname, yname, xsay=None, ysay=None):
+        d, say = self.d, lambda v: f"{v:,.10g}"
+        for v in yticks:
+            d.line(self.left, self.y(v), self.right, self.y(v), "grid")
+            d.text(self.left - 6, self.y(v) + 5, (ysay or say)(v), "tick", "end")
+        for v in xticks:
+            d.line(self.x(v), self.bottom, self.x(v), self.bottom + 5, "axis")
+            d.text(self.x(v), self.bottom + 20, (xsay or say)(v), "tick", "middle")
+        d.line(self.left, self.bottom, self.right, self.bottom, "axis")
+        d.text(0, 13, yname, "name")
+        d.text(WIDTH, self.bottom + 40, xname, "name", "end")
+
+    def curve(self, points, css):
+        self.d.path([(self.x(a), self.y(b)) for a, b in points], "curve " + css)
+
+    def mark(self, shape, a, b, css):
+        self.d.mark(shape, self.x(a), self.y(b), css)
+
+    def whisker(self, a, low, high, css):
+        self.d.line(self.x(a), self.y(low), self.x(a), self.y(high), "whisker " + css)
