@@ -1,0 +1,122 @@
+// The book's calculators run in the reader's browser. Here Node.js runs the same script on a
+// grid of inputs, and the ledger says what must come out.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "ledger/cost.hpp"
+#include "support.hpp"
+
+namespace {
+
+using nlohmann::json;
+
+/// What `calculators[kind]` of the page's script answers to each of the inputs.
+json answers(const std::string& kind, const json& inputs) {
+    const support::TempDir folder;
+    support::spew(folder / "inputs.json", inputs.dump());
+    const std::string script = "const c = require('" SOURCE_DIR
+                               "/book/theme/calculators.js');"
+                               "const f = require('fs');"
+                               "const inputs = JSON.parse(f.readFileSync(process.argv[1]));"
+                               "f.writeFileSync(process.argv[2], "
+                               "JSON.stringify(inputs.map(c." +
+                               kind + ")))";
+    const std::string command = "node -e \"" + script + "\" '" +
+                                (folder / "inputs.json").string() + "' '" +
+                                (folder / "answers.json").string() + "'";
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    return json::parse(support::slurp(folder / "answers.json"));
+}
+
+bool node_is_here() { return std::system("node --version >/dev/null 2>&1") == 0; }
+
+gpt2::DType dtype_of(int bytes) {
+    return bytes == 4 ? gpt2::DType::f32 : gpt2::DType::f16;
+}
+
+}  // namespace
+
+TEST(Calculators, KvCacheIsTheLedgers) {
+    if (!node_is_here()) GTEST_SKIP() << "no Node.js";
+    json inputs = json::array();
+    for (const int layers : {1, 12, 32, 80})
+        for (const int heads : {1, 8, 12, 96})
+            for (const int dim : {1, 64, 128})
+                for (const int bytes : {2, 4})
+                    for (const int tokens : {1, 1024, 131072})
+                        for (const double gib : {0.0, 0.5, 8.0, 80.0})
+                            inputs.push_back({{"layers", layers},
+                                              {"heads", heads},
+                                              {"dim", dim},
+                                              {"bytes", bytes},
+                                              {"tokens", tokens},
+                                              {"gib", gib}});
+    const json found = answers("kv", inputs);
+    ASSERT_EQ(found.size(), inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const json& in = inputs[i];
+        const std::int64_t per_token = ledger::kv_bytes_per_token(
+            in["layers"], in["heads"], in["dim"], dtype_of(in["bytes"]));
+        const std::int64_t per_sequence = per_token * in["tokens"].get<int>();
+        const auto memory = std::int64_t(in["gib"].get<double>() * 1073741824);
+        EXPECT_EQ(found[i]["perToken"], per_token) << in;
+        EXPECT_EQ(found[i]["perSequence"], per_sequence) << in;
+        EXPECT_EQ(found[i]["sequences"], memory / per_sequence) << in;
+    }
+}
+
+TEST(Calculators, PaceIsTheLedgers) {
+    if (!node_is_here()) GTEST_SKIP() << "no Node.js";
+    json inputs = json::array();
+    for (const double weights : {0.25, 0.5, 14.0, 140.0})
+        for (const int bytes : {1, 2, 4})
+            for (const double bandwidth : {20.0, 1000.0, 2000.0})
+                for (const double peak : {0.2, 300.0})
+                    for (const int sequences : {1, 8, 200, 5000})
+                        for (const double cache : {0.0, 0.05, 16.0})
+                            inputs.push_back({{"weights", weights},
+                                              {"bytes", bytes},
+                                              {"bandwidth", bandwidth},
+                                              {"peak", peak},
+                                              {"sequences", sequences},
+                                              {"cache", cache}});
+    const json found = answers("pace", inputs);
+    ASSERT_EQ(found.size(), inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const json& in = inputs[i];
+        const int sequences = in["sequences"];
+        const double weights = in["weights"].get<double>() * 1e9;
+        const ledger::Machine machine{
+            .read_bandwidth = in["bandwidth"].get<double>() * 1e9,
+            .multiply_add_peak = in["peak"].get<double>() * 1e12};
+        const double bytes = weights + sequences * in["cache"].get<double>() * 1e9;
+        const double flops = 2 * weights / in["bytes"].get<int>() * sequences;
+        const ledger::Seconds beat =
+            ledger::predict(ledger::Operation{"one token of each", 1, flops, bytes}, machine);
+        EXPECT_NEAR(found[i]["beat"].get<double>() / beat, 1, 1e-12) << in;
+        EXPECT_NEAR(found[i]["rate"].get<double>() * beat / sequences, 1, 1e-12) << in;
+    }
+}
+
+TEST(Calculators, OpenWithTheCoursesExamples) {
+    if (!node_is_here()) GTEST_SKIP() << "no Node.js";
+    const json pace = answers("pace", json::array({{{"weights", 140},
+                                                    {"bytes", 2},
+                                                    {"bandwidth", 2000},
+                                                    {"peak", 300},
+                                                    {"sequences", 1},
+                                                    {"cache", 0}}}));
+    EXPECT_DOUBLE_EQ(pace[0]["beat"], 0.070);  // 70 ms, where the course prints 70 us
+    const json kv = answers("kv", json::array({{{"layers", 32},
+                                                {"heads", 8},
+                                                {"dim", 128},
+                                                {"bytes", 2},
+                                                {"tokens", 131072},
+                                                {"gib", 80}}}));
+    EXPECT_EQ(kv[0]["perToken"], 128 * 1024);
+    EXPECT_EQ(kv[0]["perSequence"], std::int64_t(16) << 30);
+}
