@@ -102,6 +102,7 @@ KvCache KvCache::fork() const {
     return copy;
 }
 
+// [reserve]
 void KvCache::reserve(int count) {
     if (count == 0) return;
     // Only the block that `size_` falls into can be both shared and about to be written.
@@ -114,5 +115,6 @@ void KvCache::reserve(int count) {
     while (int(blocks_.size()) < blocks_for(size_ + count))
         blocks_.push_back(pool_->take());
 }
+// [reserve]
 
 }  // namespace gpt2

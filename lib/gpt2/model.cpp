@@ -52,6 +52,7 @@ Logits Model::forward(std::span<const Token> tokens, KvCache& cache, Rows rows) 
     return forward(std::span(&step, 1));
 }
 
+// [write]
 void Model::write(KvCache& cache, Token next, int count, const Sampler& sampler,
                   const std::function<bool(Token)>& on_token) {
     for (int written = 1; written <= count; ++written) {
@@ -60,5 +61,6 @@ void Model::write(KvCache& cache, Token next, int count, const Sampler& sampler,
         next = sampler.pick(logits[0], 0, cache.size());
     }
 }
+// [write]
 
 }  // namespace gpt2

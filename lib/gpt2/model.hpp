@@ -24,12 +24,14 @@ enum class Rows {
     all,   ///< every one, in order
 };
 
-/// What one sequence adds in a forward pass: new tokens, behind what its cache remembers.
+// [step]
+/// What one sequence adds in a forward pass: new tokens, behind what its cache holds.
 struct Step {
     std::span<const Token> tokens;  ///< at least one
-    KvCache& cache;                 ///< of this model, and in no other step of the batch
+    KvCache& cache;                 ///< of this model, and in no other step
     Rows rows = Rows::last;         ///< which of the tokens get a row of logits
 };
+// [step]
 
 /// Scores for the next token, [rows, n_vocab], in the order in which the rows were asked
 /// for.
@@ -79,6 +81,7 @@ public:
     /// Bytes of weights in memory, padding included.
     virtual std::size_t weight_bytes() const = 0;
 
+    // [forward]
     /// Runs each step's tokens behind what its cache holds, and appends their keys and
     /// values.
     ///
@@ -94,6 +97,7 @@ public:
 
     /// The same for a batch of one.
     Logits forward(std::span<const Token> tokens, KvCache& cache, Rows rows = Rows::last);
+    // [forward]
 
     /// Writes up to `count` tokens behind `cache`, starting with `next`: reads the last
     /// token written, picks another from its logits, and so on. `next` itself counts as

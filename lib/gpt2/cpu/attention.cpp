@@ -99,6 +99,7 @@ void attend_rows(const Head<T>& head, int position, Left query, float* out,
     for (int r = 0; r < rows; ++r)
         softmax(scores + r * scores_stride, position + r + 1, scale, &total[r]);
 
+    // [attend]
     // Up to `position` all rows look at the same positions, and share the trip. Behind
     // it, each has its own end: there they go one by one.
     std::fill_n(sums, rows * head.stride, 0.0f);
@@ -112,6 +113,7 @@ void attend_rows(const Head<T>& head, int position, Left query, float* out,
                                     sums + r * head.stride);
             from = to;
         }
+    // [attend]
 
     for (int r = 0; r < rows; ++r)
         for (int c = 0; c < head.dim; ++c)

@@ -210,6 +210,8 @@ private:
         w.wait();
         for (int i = 0; i < int(layers_.size()); ++i) {
             const Layer& layer = layers_[i];
+
+            // [layer]
             normalise(w, layer.ln_1);
             w.wait();
             multiply(w, layer.attn, normed_, rows, qkv_, Then::add_bias);
@@ -219,6 +221,8 @@ private:
             look_back(w, i);
             w.wait();
             multiply(w, layer.attn_proj, attended_, rows, stream_, Then::residual);
+            // [layer]
+
             w.wait();
             normalise(w, layer.ln_2);
             w.wait();

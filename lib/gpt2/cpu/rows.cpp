@@ -10,6 +10,7 @@ void layer_norm(const float* x, int n, const float* gain, const float* bias, flo
     for (int i = 0; i < n; i += 16) sums = sums + first(n - i, load(x + i), 0.0f);
     const float mean = sum(sums) / float(n);
 
+    // [layer_norm]
     // The second pass looks at the distances from the mean. Subtracting mean^2 from the
     // mean of the squares needs one pass only, and loses half the digits.
     Vec16 squares = broadcast(0.0f);
@@ -18,6 +19,7 @@ void layer_norm(const float* x, int n, const float* gain, const float* bias, flo
         squares = fma(distance, distance, squares);
     }
     const float scale = 1.0f / std::sqrt(sum(squares) / float(n) + 1e-5f);
+    // [layer_norm]
 
     for (int i = 0; i < n; i += 16) {
         const Vec16 normal = (load(x + i) - broadcast(mean)) * broadcast(scale);
@@ -26,6 +28,7 @@ void layer_norm(const float* x, int n, const float* gain, const float* bias, flo
 }
 
 void softmax(float* scores, int n, float scale, float* total) {
+    // [softmax]
     // First the exact maximum, so that nothing overflows; a maximum has no rounding and
     // hence no order. Then the exponentials, each added to the lane of its position
     // modulo 16: the order of the sum is fixed by the positions alone.
@@ -43,6 +46,7 @@ void softmax(float* scores, int n, float scale, float* total) {
         sums = sums + weights;
     }
     *total = sum(sums);
+    // [softmax]
 }
 
 }  // namespace gpt2::cpu

@@ -126,6 +126,7 @@ HWY_INLINE Vec16 first(int n, const Vec16& v, float other) {
     });
 }
 
+// [sum]
 /// The sum of all lanes, always in the same order: by halves.
 HWY_INLINE float sum(const Vec16& v) {
     alignas(64) float x[16];
@@ -134,6 +135,7 @@ HWY_INLINE float sum(const Vec16& v) {
         for (int i = 0; i < half; ++i) x[i] += x[i + half];
     return x[0];
 }
+// [sum]
 
 /// The greatest lane. A maximum is not rounded, so its order does not matter.
 HWY_INLINE float max_lane(const Vec16& v) {
@@ -156,6 +158,8 @@ HWY_INLINE Vec16 exp(const Vec16& x) {
         const auto at = [&](float c) HWY_ATTR { return hn::Set(d, c); };
         const auto v = hn::Min(hn::Max(x.r[i], at(-87.0f)), at(88.0f));
         const auto n = hn::Round(hn::Mul(v, at(1.44269504088896341f)));
+
+        // [exp]
         // ln 2 in two parts, the first with so few bits that n times it is exact.
         auto r = hn::MulAdd(n, at(-0.693359375f), v);
         r = hn::MulAdd(n, at(2.12194440e-4f), r);
@@ -166,6 +170,8 @@ HWY_INLINE Vec16 exp(const Vec16& x) {
         p = hn::MulAdd(p, r, at(1.6666665459e-1f));
         p = hn::MulAdd(p, r, at(5.0000001201e-1f));
         p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), at(1.0f));
+        // [exp]
+
         const hn::RebindToSigned<Tag> di;
         const auto exponent = hn::ShiftLeft<23>(hn::ConvertTo(di, n));
         return hn::BitCast(d, hn::Add(hn::BitCast(di, p), exponent));

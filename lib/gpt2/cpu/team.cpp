@@ -160,9 +160,11 @@ void Worker::wait() const {
     if (count > 1) team().meet(count);
 }
 
+// [share]
 Worker::Range Worker::share(int n) const {
     return {int(long(n) * index / count), int(long(n) * (index + 1) / count)};
 }
+// [share]
 
 int processors() {
 #ifdef __linux__

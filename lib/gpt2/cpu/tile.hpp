@@ -51,6 +51,7 @@ struct Right {
 /// @param end    end(row, panel, sums) takes them
 template <int rows, int panels, class T, class Begin, class End>
 HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
+    // [tile]
     Vec16 sums[rows][panels];
     unroll<rows>([&](auto r) HWY_ATTR {
         unroll<panels>([&](auto p) HWY_ATTR { sums[r][p] = begin(int(r), int(p)); });
@@ -66,6 +67,8 @@ HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
                 [&](auto p) HWY_ATTR { sums[r][p] = fma(left, right[p], sums[r][p]); });
         });
     }
+    // [tile]
+
     unroll<rows>([&](auto r) HWY_ATTR {
         unroll<panels>([&](auto p) HWY_ATTR { end(int(r), int(p), sums[r][p]); });
     });
