@@ -137,6 +137,7 @@ void Tokenizer::Tables::merge_short(std::string_view piece, std::vector<Token>& 
     };
     for (auto part = parts.begin(); part != end; ++part) update(part);
 
+    // [merge]
     while (true) {
         const auto best = std::min_element(
             parts.begin(), end, [](Part a, Part b) { return a.rank < b.rank; });
@@ -148,6 +149,8 @@ void Tokenizer::Tables::merge_short(std::string_view piece, std::vector<Token>& 
         if (best != parts.begin()) update(best - 1);
         on_merge(rule, std::span(parts.begin(), end));
     }
+    // [merge]
+
     for (auto part = parts.begin(); part != end; ++part) out.push_back(part->token);
 }
 
