@@ -8,7 +8,7 @@ both languages stand beside the drawing that they belong to.
 import re
 from collections import Counter
 from html import escape
-from math import atan2, degrees, log2
+from math import atan2, degrees, floor, log2, log10
 
 from svg import WIDTH, Drawing, Plot, between, decades, linear, log, steps, width
 
@@ -80,6 +80,12 @@ def binary(size):
         if size >= one:
             return f"{size / one:.3g} {unit}"
     return f"{size:.3g} B"
+
+
+def nice(value):
+    """The largest of 1, 1.5, 2, 3, 5, 8 times a power of ten that is no more."""
+    one = 10.0 ** floor(log10(value))
+    return one * max(m for m in (1, 1.5, 2, 3, 5, 8) if one * m <= value * 1.000001)
 
 
 def millions(book, count):
@@ -156,7 +162,7 @@ def beats(book, lines=6):
     middle = sorted(gaps)[len(gaps) // 2]
     # A line of the drawing lasts as long as lets nine of ten pieces fit before the next.
     need = sorted((width(shown(r["piece"])) + 10) / max(g, middle / 4) for r, g in zip(rows, gaps))
-    line = max(360 / need[int(0.9 * (len(need) - 1))], times[0] / 2)
+    line = nice(max(362 / need[int(0.9 * (len(need) - 1))], times[0] / 2))
     seen = [r for r in rows if r["seconds"] < line * lines]
     count, pitch = min(lines, int(seen[-1]["seconds"] / line) + 1), 64
     d = Drawing("00-beats", pitch * count + 2)
@@ -380,7 +386,7 @@ def two_curves(book, name, points, xname, yname, title, desc, caption, table, xl
     d = Drawing(name, 310)
     xs = [p[0] for p in points]
     yticks = steps(max(max(p[1:]) for p in points) * 1.05, 4)
-    x = log(xs[0], xs[-1], 66, 386) if xlog else linear(xs[0], xs[-1], 66, 386)
+    x = log(xs[0], xs[-1], 66, 380) if xlog else linear(xs[0], xs[-1], 66, 380)
     plot = Plot(d, x, linear(0, yticks[-1], 262, 52), 54, 52, 392, 262)
     inner = xs if xlog and len(xs) < 7 else [t for t in steps(xs[-1], 4) if xs[0] <= t <= xs[-1]]
     plot.axes(inner, yticks, xname, yname)
@@ -492,9 +498,8 @@ def rates(book):
         book, "04-rates", groups, "token/s",
         say(book, "Reading and writing, tokens a second", "读和写，每秒多少 token"),
         say(book, "; ", "；").join(said),
-        say(book, "Tokens a second; each grid line to the right is a fixed number of times more. The course is the "
-                  "laptop of its author; the bar spans the slowest and the fastest run.",
-            "每秒 token 数，对数刻度：往右一格是乘，不是加。“课程”是作者的笔记本电脑；横线从最慢到最快的一次。"))
+        say(book, "Tokens a second, on a logarithmic axis. Bars span the slowest and the fastest run; the course is its laptop.",
+            "每秒 token 数，对数刻度：横线从最慢到最快的一次；“课程”是课程里那台笔记本。"))
 
 
 # 05: with a cache and without
@@ -549,7 +554,7 @@ def memory(book):
     plot.axes([], [], say(book, "tokens in the cache", "缓存里的 token 数"), "")
     for t in (1, 32, short, long_):
         d.line(plot.x(t), 334, plot.x(t), 339, "axis")
-        d.text(min(plot.x(t), 374), 354, f"{t:,.0f}", "tick", "middle")
+        d.text(min(plot.x(t), 371), 354, f"{t:,.0f}", "tick", "middle")
     for e in (16, 20, 24, 28, 32, 36):
         d.line(62, plot.y(2**e), 392, plot.y(2**e), "grid")
         d.text(56, plot.y(2**e) + 5, binary(2**e), "tick", "end")
@@ -727,12 +732,12 @@ def predicted(book):
                 if n == number:
                     k = next((k for k, at in enumerate(levels) if all(abs(x(v) - a) >= 11 for a in at)), len(levels))
                     levels[k:k + 1] = [(levels[k] if k < len(levels) else []) + [x(v)]]
-                    dots.append((k, r, v, mine))
-        lanes[number] = (height, max(24, 12 * len(levels) + 10), dots)
+                    dots.append(((k + 1) // 2 * (-1) ** k, r, v, mine))  # 0, -1, 1, -2: about the middle
+        lanes[number] = (height, max(24, 12 * len(levels) + 10), dots, 6 * (len(levels) % 2 == 0))
         height += lanes[number][1]
     d = Drawing("predicted", height + 46)
     d.rect(x(0.8), top, x(1.2) - x(0.8), height - top, "band")
-    key = [("measured", "read", say(book, "a time or rate", "时间或速度")), ("ratio", "other", say(book, "a ratio", "倍数"))]
+    key = [("measured", "read", say(book, "a time or a rate", "时间或速度")), ("ratio", "other", say(book, "a ratio", "倍数"))]
     if yours:
         key.append(("yours", "write", say(book, "yours", "你的")))
     legend(d, 14, key)
@@ -741,24 +746,24 @@ def predicted(book):
         d.line(x(t), top, x(t), height, "grid")
         d.text(x(t), height + 20, plain(t), "tick", "middle")
     d.line(x(1), top, x(1), height, "one")
-    for number, (y, tall, dots) in lanes.items():
+    for number, (y, tall, dots, shift) in lanes.items():
         d.line(0, y, WIDTH, y, "lane")
         d.text(4, y + tall / 2 + 5, number, "strong")
-        rows = max(k for k, *_ in dots) + 1
         for k, r, v, mine in dots:
             shape, css = ("yours", "write") if mine else ("ratio", "other") if r["unit"] == "times" else ("measured", "read")
-            d.mark(shape, x(v), y + tall / 2 + 12 * (k - (rows - 1) / 2), css, r=4)
+            d.mark(shape, x(v), y + tall / 2 + shift + 12 * k, css, r=4)
     d.line(0, height, WIDTH, height, "axis")
     d.text(0, height + 42, say(book, "← faster", "← 比预测快"), "name")
     d.text(WIDTH, height + 42, say(book, "slower than predicted →", "比预测慢 →"), "name", "end")
     near = sum(0.8 <= v <= 1.2 for _, _, v in ours)
     far = max(ours, key=lambda p: abs(log2(p[2])))
-    words = say(book, f"{len(ours)} rows with a prediction; {near} within 20% of it. Farthest: chapter {far[0]}, "
-                      f"{far[1]['id']}, {far[2]:.2g} of what was predicted.",
-                f"有预测的共 {len(ours)} 行，其中 {near} 行相差不到 20%。差得最远的是第 {far[0]} 章的 {far[1]['id']}，"
-                f"是预测的 {far[2]:.2g}。")
+    words = say(book, f"{len(ours)} rows with a prediction; {near} within 20% of it. Farthest off: {far[1]['id']} "
+                      f"of chapter {far[0]}, at {far[2]:.2g}.",
+                f"有预测的共 {len(ours)} 行，其中 {near} 行相差不到 20%。差得最远的是第 {far[0]} 章的 "
+                f"{far[1]['id']}：{far[2]:.2g}。")
     return framed("predicted", d.svg(say(book, "Measured over predicted, all chapters", "实测比预测，所有章节"), words), say(
-        book, "Every prediction of the book: time measured over time predicted, by chapter. ", "全书的预测都在这里：实测用时除以预测用时，按章排开。")
+        book, "Every prediction of the two ceilings, by chapter. Dots: time measured over time predicted. Triangles: rows "
+              "that divide one by another. ", "两个上限给出的预测都在这里，按章排开。圆点：实测用时除以预测用时；三角：两行相除得到的倍数。")
         + words, numbers(book, [say(book, "chapter", "章"), say(book, "row", "行"), say(book, "predicted", "预测"),
                                 say(book, "measured", "实测"), say(book, "time over predicted", "用时比预测")],
                          [(n, r["id"], book.number(r["predicted"], r["unit"]),
@@ -768,8 +773,8 @@ def predicted(book):
 # Where in GPT-2 we are
 
 PARTS = {  # left, top, width, height; English, Chinese
-    "tokenizer": (0, 30, 84, 30, "tokenizer", "分词器"),
-    "embedding": (0, 82, 84, 30, "embedding", "嵌入"),
+    "tokenizer": (0, 30, 88, 30, "tokenizer", "分词器"),
+    "embedding": (0, 82, 88, 30, "embedding", "嵌入"),
     "layers": (104, 22, 190, 98, "12 layers", "12 层"),
     "attention": (114, 32, 80, 30, "attention", "注意力"),
     "mlp": (114, 82, 80, 30, "MLP", "MLP"),
@@ -796,14 +801,14 @@ def map(book, lit):
         elif part != "loop":
             d.rect(x, y, w, h, "part" + on, rx=6)
             d.text(x + w / 2, y + 20, words[part], "onlit" if on else "tick", "middle")
-    for x, up in ((42, False), (350, True)):
+    for x, up in ((44, False), (350, True)):
         d.text(x, 12, say(book, "text", "文字"), "tick", "middle")
         d.arrow([(x, 30), (x, 16)] if up else [(x, 16), (x, 28)])
-    for points in ([(42, 60), (42, 80)], [(84, 97), (102, 97)], [(154, 62), (154, 80)], [(194, 42), (212, 42)],
+    for points in ([(44, 60), (44, 80)], [(88, 97), (102, 97)], [(154, 62), (154, 80)], [(194, 42), (212, 42)],
                    [(214, 53), (196, 53)], [(294, 97), (312, 97)], [(350, 82), (350, 62)]):
         d.arrow(points)
     on = "loop" in parts
-    d.arrow([(386, 45), (397, 45), (397, 138), (42, 138), (42, 114)], "flow lit" if on else "flow")
+    d.arrow([(386, 45), (397, 45), (397, 138), (44, 138), (44, 114)], "flow lit" if on else "flow")
     wide = width(words["loop"]) + 14
     d.rect(214 - wide / 2, 128, wide, 20, "plate")
     d.text(214, 143, words["loop"], "strong" if on else "tick", "middle")
