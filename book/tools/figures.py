@@ -7,16 +7,13 @@ both languages stand beside the drawing that they belong to.
 
 import re
 from collections import Counter
+from quantities import Missing
 from html import escape
 from math import atan2, degrees, floor, log2, log10
 
 from svg import WIDTH, Drawing, Plot, between, decades, linear, log, steps, width
 
 FIGURES = {}
-
-
-class Missing(LookupError):
-    """A figure that nobody draws, or something a figure needs and the results lack."""
 
 
 def figure(name):
