@@ -92,6 +92,7 @@ private:
         }
     }
 
+    // [repeat]
     /// A row of the narrow tensor, repeated and divided. Queries, keys and values stand
     /// side by side in one row, and each of the three is repeated by itself.
     void repeat(Part part, int layer, int row, float divisor,
@@ -104,6 +105,7 @@ private:
                 out[kind * width * repeats_ + i] =
                     from[kind * width + i % width] / divisor;
     }
+    // [repeat]
 
     void read_token(int row, std::span<float> out) const {
         const int last = narrow_.n_vocab - 1;  // "<|endoftext|>"

@@ -85,6 +85,7 @@ double total_bytes(std::span<const Operation> operations) {
     return total;
 }
 
+// [predict]
 Seconds predict(const Operation& operation, const Machine& machine) {
     return std::max(operation.bytes / machine.read_bandwidth,
                     operation.flops / machine.multiply_add_peak);
@@ -95,6 +96,7 @@ Seconds predict(std::span<const Operation> operations, const Machine& machine) {
     for (const Operation& operation : operations) total += predict(operation, machine);
     return total;
 }
+// [predict]
 
 std::int64_t weight_bytes(const gpt2::Config& config, gpt2::DType dtype) {
     return gpt2::parameters(config) * std::int64_t(gpt2::size_of(dtype));
