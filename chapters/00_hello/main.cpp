@@ -17,6 +17,7 @@
 #include "gpt2/generate.hpp"
 #include "gpt2/utf8.hpp"
 #include "lab/experiment.hpp"
+#include "lab/visible.hpp"
 #include "lab/writing.hpp"
 
 // --prompt and its companions
@@ -91,6 +92,11 @@ void hello(lab::Experiment& lab) {
                 lab::summarize(lab::beats(written)));
         lab.headline("token_beat");
     }
+    std::vector<lab::Cells> rhythm;
+    for (std::size_t i = 0; i < written.tokens.size(); ++i)
+        rhythm.push_back({lab::visible(tokenizer.bytes(written.tokens[i])),
+                          written.seconds[i] - (i ? written.seconds[i - 1] : 0)});
+    lab.exhibit("beats", {"piece", "seconds"}, rhythm);
 
     // Streaming must not change the text: the pieces, joined, are what decoding all
     // tokens at once gives.

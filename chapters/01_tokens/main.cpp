@@ -38,10 +38,14 @@ struct Vocabulary {
 
     std::string name() const { return lab::number(tokenizer.size()) + " entries"; }
 
+    std::string piece(gpt2::Token token) const {
+        return lab::visible(tokenizer.bytes(token));
+    }
+
     std::string pieces(std::span<const gpt2::Token> tokens) const {
         std::string all;
         for (const gpt2::Token token : tokens)
-            all += (all.empty() ? "" : " | ") + lab::visible(tokenizer.bytes(token));
+            all += (all.empty() ? "" : " | ") + piece(token);
         return all;
     }
 };
@@ -66,14 +70,18 @@ std::int64_t characters(std::string_view text) {
 }
 
 struct Sample {
-    std::string name, text, opening;  // opening: enough of it for a table
+    std::string name, text;
+    std::string opening, sentence;  // enough of it for a table, and for a picture
 };
 
-Sample sample(const std::string& name, const std::string& text,
+Sample sample(const std::string& name, const std::string& text, int length = 68,
               std::size_t begin = 0) {
-    std::size_t end = std::min(begin + 26, text.size());
+    std::size_t end = std::min(begin + 26, text.size()), stop = begin;
     while (end < text.size() && continues(text[end])) --end;
-    return {name, text, text.substr(begin, end - begin)};
+    for (; stop < text.size(); ++stop)
+        if (!continues(text[stop]) && length-- == 0) break;
+    return {name, text, text.substr(begin, end - begin),
+            text.substr(begin, stop - begin)};
 }
 
 // Side by side
@@ -99,6 +107,20 @@ void show_side_by_side(const Sample& sample, const std::vector<Vocabulary>& both
 }
 // [side]
 
+// [chips]
+void record_chips(lab::Experiment& lab, const std::vector<Sample>& samples,
+                  const std::vector<Vocabulary>& both) {
+    std::vector<lab::Cells> chips;
+    for (const Sample& each : samples)
+        for (const Vocabulary& vocabulary : both)
+            for (const gpt2::Token token :
+                 vocabulary.tokenizer.encode(each.sentence))
+                chips.push_back({each.name, vocabulary.id, double(token),
+                                 vocabulary.piece(token)});
+    lab.exhibit("chips", {"text", "vocabulary", "token", "piece"}, chips);
+}
+// [chips]
+
 // How a token is built
 // --------------------
 // The vocabulary comes with a list of rules, in the order in which they were
@@ -111,12 +133,18 @@ void show_merges(lab::Experiment& lab, const Vocabulary& vocabulary) {
     lab::Table table({{"rule", 8, true}, {vocabulary.name(), 66}});
     const auto steps = vocabulary.tokenizer.merge_steps(word);
     bool spelled = true;
+    std::vector<lab::Cells> merges;
+    double step = 0;
     for (const auto& [rule, tokens] : steps) {
         table.add(
             {rule < 0 ? "bytes" : lab::number(rule), vocabulary.pieces(tokens)});
         spelled = spelled && vocabulary.tokenizer.decode(tokens) == word;
+        for (const gpt2::Token token : tokens)
+            merges.push_back({step, vocabulary.piece(token)});
+        ++step;
     }
     fmt::print("\n{}", table.text());
+    if (vocabulary.id == "gpt2") lab.exhibit("merges", {"step", "piece"}, merges);
     lab.check("merged_" + vocabulary.id,
               "merging ends with the tokens, and every step spells the word",
               spelled && steps.back().tokens == vocabulary.tokenizer.encode(word),
@@ -157,8 +185,9 @@ void count(lab::Experiment& lab, const std::vector<Sample>& samples,
                       {"per character", 9, true},
                       {"per byte", 8, true},
                       {"1,000 pages", 11, true}});
+    std::vector<lab::Cells> bill;
     double english = 0;  // tokens per byte
-    for (const auto& [name, text, opening] : samples) {
+    for (const auto& [name, text, opening, sentence] : samples) {
         const auto tokens = std::int64_t(vocabulary.tokenizer.encode(text).size());
         const std::int64_t length = characters(text);
         const double per_character = double(tokens) / double(length);
@@ -169,6 +198,8 @@ void count(lab::Experiment& lab, const std::vector<Sample>& samples,
                    fmt::format("{:.3f}", per_character),
                    fmt::format("{:.3f}", per_byte),
                    fmt::format("${}.{:02}", cents / 100, cents % 100)});
+        bill.push_back({name, double(length), double(text.size()), double(tokens),
+                        double(cents) / 100});
 
         std::optional<double> predicted;
         if (english > 0)
@@ -179,6 +210,8 @@ void count(lab::Experiment& lab, const std::vector<Sample>& samples,
                 "tokens", predicted, lab::summarize({1000 * per_character}));
     }
     fmt::print("\n{}", table.text());
+    lab.exhibit("bill_" + vocabulary.id,
+                {"text", "characters", "bytes", "tokens", "dollars"}, bill);
     lab.ratio("chinese_over_english_" + vocabulary.id,
               "Chinese over English, " + vocabulary.name(),
               "chinese_" + vocabulary.id, "english_" + vocabulary.id);
@@ -261,7 +294,7 @@ void stream(lab::Experiment& lab, const std::vector<Sample>& samples,
     lab::Table table({{"token", 24}, {"on the screen", 24}});
     std::size_t cut = 0, tokens = 0;
     bool whole = true;
-    for (const auto& [name, text, opening] : samples) {
+    for (const auto& [name, text, opening, sentence] : samples) {
         gpt2::StreamDecoder decoder(tokenizer);
         std::string streamed;
         for (const gpt2::Token token : tokenizer.encode(text)) {
@@ -312,12 +345,13 @@ void tokens(lab::Experiment& lab) {
     const std::vector<Vocabulary> both = vocabularies(lab);
     const std::string code = lab.whole_text("code.txt");
     std::vector<Sample> samples{sample("english", lab.whole_text("english.txt")),
-                                sample("chinese", lab.whole_text("chinese.txt")),
-                                sample("code", code, code.find('\n') + 1),
-                                sample("emoji", lab.whole_text("emoji.txt"))};
+                                sample("chinese", lab.whole_text("chinese.txt"), 49),
+                                sample("code", code, 68, code.find('\n') + 1),
+                                sample("emoji", lab.whole_text("emoji.txt"), 46)};
     if (!own_text.empty()) samples.push_back(sample("yours", own_text));
 
     for (const Sample& each : samples) show_side_by_side(each, both);
+    record_chips(lab, samples, both);
     for (const Vocabulary& vocabulary : both) show_merges(lab, vocabulary);
     for (const Vocabulary& vocabulary : both) count(lab, samples, vocabulary);
     for (const Vocabulary& vocabulary : both) {

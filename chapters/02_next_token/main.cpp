@@ -95,6 +95,13 @@ bool is_openai_small(lab::Experiment& lab, const gpt2::Model& model) {
 
 void compare_with_course(lab::Experiment& lab, std::span<const float> logits,
                          bool openai) {
+    std::vector<lab::Cells> best;
+    const auto all = gpt2::Sampler({.temperature = 1}).candidates(logits);
+    for (const auto& [token, probability] : std::span(all).first(10))
+        best.push_back({lab::visible(lab.tokenizer().bytes(token)),
+                        100 * probability, lab::surprise(logits, token)});
+    lab.exhibit("candidates", {"piece", "percent", "bits"}, best);
+
     const std::pair<std::string, std::string> asked[] = {
         {" much", "thank_you"},
         {" very", "thank_you_very"},
@@ -173,24 +180,30 @@ Reading read(const gpt2::Logits& logits, std::span<const gpt2::Token> text) {
 }
 // [along]
 
-void show_reading(const gpt2::Logits& logits, std::span<const gpt2::Token> text,
-                  const Reading& reading, const gpt2::Tokenizer& tokenizer) {
+void show_reading(lab::Experiment& lab, const gpt2::Logits& logits,
+                  std::span<const gpt2::Token> text, const Reading& reading) {
+    const gpt2::Tokenizer& tokenizer = lab.tokenizer();
+    std::vector<lab::Cells> along;
     lab::Table table({{"the text goes on with", 22},
                       {"bits", 8, true},
                       {"entropy", 8, true},
                       {"first candidate", 22},
                       {"probability", 11, true}});
-    for (std::size_t i = 0; i < std::min<std::size_t>(16, reading.surprise.size());
+    for (std::size_t i = 0; i < std::min<std::size_t>(60, reading.surprise.size());
          ++i) {
         const gpt2::Token first = gpt2::argmax(logits[int(i)]);
-        const double bits = lab::surprise(logits[int(i)], first);
-        table.add({lab::visible(tokenizer.bytes(text[i + 1])),
-                   fmt::format("{:.2f}", reading.surprise[i]),
-                   fmt::format("{:.2f}", reading.entropy[i]),
-                   lab::visible(tokenizer.bytes(first)),
-                   fmt::format("{:.1f}%", 100 * std::exp2(-bits))});
+        const double percent =
+            100 * std::exp2(-lab::surprise(logits[int(i)], first));
+        const std::string piece = lab::visible(tokenizer.bytes(text[i + 1]));
+        along.push_back({piece, reading.surprise[i], percent});
+        if (i < 16)
+            table.add({piece, fmt::format("{:.2f}", reading.surprise[i]),
+                       fmt::format("{:.2f}", reading.entropy[i]),
+                       lab::visible(tokenizer.bytes(first)),
+                       fmt::format("{:.1f}%", percent)});
     }
     fmt::print("\nalong the article\n{}", table.text());
+    lab.exhibit("along", {"piece", "bits", "percent_first"}, along);
 }
 
 void along_a_text(lab::Experiment& lab, gpt2::Model& model) {
@@ -204,7 +217,7 @@ void along_a_text(lab::Experiment& lab, gpt2::Model& model) {
         logits = model.forward(text, cache, gpt2::Rows::all);
     });
     const Reading reading = read(logits, text);
-    show_reading(logits, text, reading, lab.tokenizer());
+    show_reading(lab, logits, text, reading);
 
     // [perplexity]
     const auto count = double(reading.surprise.size());
@@ -223,7 +236,7 @@ void along_a_text(lab::Experiment& lab, gpt2::Model& model) {
     lab.row("sure_positions", "first candidate above 90%", "%", {},
             lab::summarize({100 * reading.sure / count}));
     lab.headline("sure_positions");
-    lab.note("mean surprise of a blind guess among all tokens",
+    lab.note("blind_guess", "mean surprise of a blind guess among all tokens",
              std::log2(double(lab.tokenizer().size())), "bits");
 
     // Must hold

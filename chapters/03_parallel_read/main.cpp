@@ -17,12 +17,15 @@
 #include <cmath>
 
 #include "gpt2/error.hpp"
+#include "gpt2/load.hpp"
 #include "gpt2/philox.hpp"
+#include "gpt2/reference/reference.hpp"
 #include "gpt2/sampler.hpp"
 #include "lab/experiment.hpp"
 #include "lab/format.hpp"
 #include "lab/surprise.hpp"
 #include "lab/table.hpp"
+#include "lab/visible.hpp"
 
 int longest = 1024;  // --longest: tokens of the longest text
 int n = 64;          // --tokens: positions that get a pass each
@@ -83,6 +86,67 @@ void change_the_tail(lab::Experiment& lab, gpt2::Model& model, Tokens text,
               fmt::format("{} floats differ", lab::number(behind)));
 }
 
+// Looking back
+// ------------
+// What does a position do with what it may see? In every layer each head spreads a
+// weight of 1 over it. Here is one head over one sentence. Most heads of a model are
+// hard to put into words. This one we chose after looking at all of them: the one
+// that gives most to "boy" from the positions behind him. In the model that comes
+// with this book it seems to look for the person in question: at the boy, then at
+// "he" as well, and as soon as the woman is there, mostly at her. The engine keeps
+// no such weights; the reference computes them, at the shape the model was trained
+// at.
+
+const std::string hero = "The boy";
+const std::string sentence =
+    hero + " went to the house, and there he met an old woman.";
+
+void look_back(lab::Experiment& lab) {
+    const lab::Options& options = lab.options();
+    const std::string shape = options.model == "random" ? options.shape : "own";
+    const auto weights =
+        gpt2::open_weights(options.model, {.shape = shape, .seed = options.seed});
+    const std::vector<gpt2::Token> tokens = lab.tokenizer().encode(sentence);
+    const std::size_t size = tokens.size();
+    const std::size_t boy = lab.tokenizer().encode(hero).size() - 1;
+
+    // [attention]
+    const std::vector<double> all = gpt2::reference_attention(*weights, tokens);
+    const auto weight = [&](std::size_t head, std::size_t query, std::size_t key) {
+        return all[(head * size + query) * size + key];
+    };
+    std::size_t chosen = 0;
+    double most = 0;  // what the boy gets, on average
+    for (std::size_t head = 0; head < all.size() / (size * size); ++head) {
+        double mean = 0;
+        for (std::size_t query = boy + 1; query < size; ++query)
+            mean += weight(head, query, boy) / double(size - boy - 1);
+        if (mean > most) {
+            most = mean;
+            chosen = head;
+        }
+    }
+    // [attention]
+
+    std::vector<lab::Cells> looks, pieces;
+    for (std::size_t query = 0; query < size; ++query) {
+        pieces.push_back(
+            {double(query), lab::visible(lab.tokenizer().bytes(tokens[query]))});
+        for (std::size_t key = 0; key <= query; ++key)
+            looks.push_back(
+                {double(query), double(key), weight(chosen, query, key)});
+    }
+    lab.exhibit("attention", {"query", "key", "weight"}, looks);
+    lab.exhibit("attention_tokens", {"position", "piece"}, pieces);
+    const auto heads = std::size_t(weights->config().n_head);
+    lab.note("attention_layer", "the head that looks at the boy: layer, from 0",
+             double(chosen / heads));
+    lab.note("attention_head", "the head that looks at the boy: head, from 0",
+             double(chosen % heads));
+    lab.note("attention_boy", "weight that he gets from the positions behind",
+             100 * most, "%");
+}
+
 // A pass for each position
 // ------------------------
 // What if a table had to be asked for by itself? Then position t costs a pass over
@@ -137,12 +201,13 @@ void exercises(lab::Experiment& lab, Tokens text, const gpt2::Logits& tables,
     for (int t = 0; t + 1 < longest; ++t)
         bits += lab::surprise(tables[t], text[t + 1]);
     // [loss]
-    lab.note(fmt::format("exercises in {} tokens", lab::number(config.n_ctx)),
-             config.n_ctx - 1, "", "exercises");
-    lab.note(fmt::format("loss over {}", lab::number(longest - 1)),
+    lab.note("exercises",
+             fmt::format("exercises in {} tokens", lab::number(config.n_ctx)),
+             config.n_ctx - 1);
+    lab.note("loss", fmt::format("loss over {}", lab::number(longest - 1)),
              bits / (longest - 1), "bits");
-    lab.note("loss of a model that knows nothing", std::log2(lab.tokenizer().size()),
-             "bits");
+    lab.note("loss_knows_nothing", "loss of a model that knows nothing",
+             std::log2(lab.tokenizer().size()), "bits");
 }
 
 // Choose by reading
@@ -237,9 +302,13 @@ void choose(lab::Experiment& lab, gpt2::Model& model) {
     const double least = std::ranges::min(each);
     lab::Table table(
         {{"ending", 50}, {"tokens", 6, true}, {"bits each", 9, true}, {""}});
-    for (std::size_t i = 0; i < bits.size(); ++i)
+    std::vector<lab::Cells> marks;
+    for (std::size_t i = 0; i < bits.size(); ++i) {
         table.add({given[i].substr(1), std::to_string(tokens[i].size()),
                    lab::number(each[i]), each[i] == least ? "chosen" : ""});
+        marks.push_back({given[i].substr(1), double(tokens[i].size()), each[i]});
+    }
+    lab.exhibit("endings", {"ending", "tokens", "bits_each"}, marks);
     fmt::print("\n{} ...\n\n{}", opening, table.text());
 
     std::vector<double> alone;
@@ -280,6 +349,7 @@ void parallel_read(lab::Experiment& lab) {
 
     const gpt2::Logits tables = read(*model, text);
     change_the_tail(lab, *model, text, tables);
+    look_back(lab);
     one_pass_or_many(lab, *model, text, tables);
     exercises(lab, text, tables, model->config());
     choose(lab, *model);

@@ -86,10 +86,11 @@ void read_vs_write(lab::Experiment& lab) {
     lab.row("write_511", "writing", "token/s", (n - 1) / write_predicted,
             (n - 1) / write);
     lab.ratio("read_over_write", "reading over writing", "read_512", "write_511");
-    lab.note("FLOPs per token, either way", engine.flops_per_token(n), "FLOPs");
-    lab.note("bytes moved per token, reading",
+    lab.note("flops_per_token", "FLOPs per token, either way",
+             engine.flops_per_token(n), "FLOPs");
+    lab.note("bytes_per_token_read", "bytes moved per token, reading",
              engine.bytes_per_token({.tokens = n, .past = 0, .rows = n}), "bytes");
-    lab.note("bytes moved per token, writing (the last)",
+    lab.note("bytes_per_token_write", "bytes moved per token, writing (the last)",
              engine.bytes_per_token({.tokens = 1, .past = n - 1, .rows = 1}),
              "bytes");
 

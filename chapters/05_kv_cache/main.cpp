@@ -12,6 +12,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "gpt2/sampler.hpp"
 #include "lab/experiment.hpp"
 
@@ -27,16 +30,19 @@ int n_short = 256, n_long = 768;  // --short, --long: tokens to write
 struct Written {
     std::vector<gpt2::Token> text;  // begins with the token that was given
     std::vector<float> logits;      // the last row
+    std::vector<double> seconds;    // for each token written: from the start
 };
 
 // [with_cache]
 Written with_cache(gpt2::Model& model, gpt2::Token first, int n) {
-    Written written{{first}, {}};
+    Written written{{first}, {}, {}};
+    const lab::Stopwatch watch;
     gpt2::KvCache cache = model.new_cache();
     for (int i = 0; i < n; ++i) {
         const gpt2::Logits logits = model.forward({&written.text.back(), 1}, cache);
         written.text.push_back(gpt2::argmax(logits[0]));
         written.logits.assign(logits[0].begin(), logits[0].end());
+        written.seconds.push_back(watch.seconds());
     }
     return written;
 }
@@ -44,12 +50,14 @@ Written with_cache(gpt2::Model& model, gpt2::Token first, int n) {
 
 // [without_cache]
 Written without_cache(gpt2::Model& model, gpt2::Token first, int n) {
-    Written written{{first}, {}};
+    Written written{{first}, {}, {}};
+    const lab::Stopwatch watch;
     for (int i = 0; i < n; ++i) {
         gpt2::KvCache empty = model.new_cache();
         const gpt2::Logits logits = model.forward(written.text, empty);
         written.text.push_back(gpt2::argmax(logits[0]));
         written.logits.assign(logits[0].begin(), logits[0].end());
+        written.seconds.push_back(watch.seconds());
     }
     return written;
 }
@@ -75,8 +83,8 @@ Predicted predict(const ledger::Engine& engine, int n) {
 }
 // [predict]
 
-void compare(lab::Experiment& lab, gpt2::Model& model, const std::string& id,
-             int n) {
+std::pair<Written, Written> compare(lab::Experiment& lab, gpt2::Model& model,
+                                    const std::string& id, int n) {
     const gpt2::Token first = lab.text("article.txt", 1)[0];
     Written cached, uncached;
     const lab::Measured with =
@@ -99,6 +107,7 @@ void compare(lab::Experiment& lab, gpt2::Model& model, const std::string& id,
               cached.text == uncached.text);
     lab.check(id + "_logits", "their last logits differ by exactly 0", differ == 0,
               fmt::format("{} floats differ", differ));
+    return {cached, uncached};
 }
 
 void kv_cache(lab::Experiment& lab) {
@@ -107,7 +116,15 @@ void kv_cache(lab::Experiment& lab) {
     const Predicted large = predict(lab.engine(), n_long);
     lab.expect({small.with, small.without, large.with, large.without});
     compare(lab, *model, "cache_256", n_short);
-    compare(lab, *model, "cache_768", n_long);
+    const auto [cached, uncached] = compare(lab, *model, "cache_768", n_long);
+
+    // How the two drift apart: their last runs, at 48 places or so.
+    std::vector<lab::Cells> elapsed;
+    const std::size_t step = std::max(1, n_long / 48);
+    for (std::size_t tokens = step; tokens <= cached.seconds.size(); tokens += step)
+        elapsed.push_back({double(tokens), cached.seconds[tokens - 1],
+                           uncached.seconds[tokens - 1]});
+    lab.exhibit("elapsed", {"tokens", "with_seconds", "without_seconds"}, elapsed);
 
     // What it costs
     // -------------
@@ -120,16 +137,16 @@ void kv_cache(lab::Experiment& lab) {
     const gpt2::Config& config = model->config();
     using gpt2::DType;
     const auto per_token = double(ledger::kv_bytes_per_token(config, DType::f16));
-    lab.note("cache per token, f32",
+    lab.note("kv_per_token_f32", "cache per token, f32",
              double(ledger::kv_bytes_per_token(config, DType::f32)), "bytes");
-    lab.note("cache per token, f16", per_token, "bytes", "kv_per_token");
-    lab.note("a full context, f16", per_token * config.n_ctx, "bytes", "kv_full");
+    lab.note("kv_per_token", "cache per token, f16", per_token, "bytes");
+    lab.note("kv_full", "a full context, f16", per_token * config.n_ctx, "bytes");
     const auto large_model =
         double(ledger::kv_bytes_per_token(32, 8, 128, DType::f16));
-    lab.note("an 8B model: 32 layers, 8 KV heads of 128", large_model, "bytes",
-             "kv_8b_per_token");
-    lab.note("the 8B model at 128K tokens", large_model * 128 * 1024, "bytes",
-             "kv_8b_128k");
+    lab.note("kv_8b_per_token", "an 8B model: 32 layers, 8 KV heads of 128",
+             large_model, "bytes");
+    lab.note("kv_8b_128k", "the 8B model at 128K tokens", large_model * 128 * 1024,
+             "bytes");
     // [bytes]
 
     // The ledger's figure is arithmetic. The cache itself must agree with it.
@@ -143,8 +160,7 @@ void kv_cache(lab::Experiment& lab) {
 
     lab.keep(
         "The cache turns a square into a line: compute each position once, remember "
-        "it, "
-        "and pay in memory.");
+        "it, and pay in memory.");
 }
 
 int main(int argc, char** argv) {

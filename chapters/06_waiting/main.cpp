@@ -84,13 +84,19 @@ lab::Writing double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
     show(2 * input, output, more_in);
 
     const ledger::Engine engine = lab.engine();
+    std::vector<lab::Cells> waits;
     const auto row = [&](const char* id, int in, int out, const lab::Writing& wait) {
+        waits.push_back(
+            {double(in), double(out), wait.first_token().median, wait.total.median});
         lab.row(id, fmt::format("{} in, {} out", in, out), "s",
                 predict(engine, in, out), wait.total);
     };
     row("wait", input, output, base);
     row("wait_double_output", input, 2 * output, more_out);
     row("wait_double_input", 2 * input, output, more_in);
+    lab.exhibit("timeline",
+                {"tokens_in", "tokens_out", "first_token_seconds", "total_seconds"},
+                waits);
     lab.ratio("double_output", "wait for twice the output", "wait_double_output",
               "wait");
     lab.ratio("double_output_input", "wait for twice the input", "wait_double_input",
@@ -177,7 +183,9 @@ void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
 
 void context(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
     const std::pair<const char*, int> places[] = {
-        {"beat_short", 10}, {"beat_middle", longest / 2}, {"beat_long", longest}};
+        {"beat_short", 10},           {"", longest / 10},    {"", longest / 4},
+        {"beat_middle", longest / 2}, {"", longest * 3 / 4}, {"beat_long", longest}};
+    std::vector<lab::Cells> slope;
     const ledger::Engine engine = lab.engine();
     const gpt2::Config& config = model.config();
     bool agree = true;
@@ -189,22 +197,28 @@ void context(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
         const gpt2::Generation written =
             gpt2::generate(model, cache, text.subspan(past, 1), {.max_tokens = few});
         // [context]
-        lab.row(id, fmt::format("beat behind {}", lab::number(past)), "s",
-                engine.forward({.tokens = 1, .past = past + few / 2, .rows = 1}),
-                lab::summarize(lab::beats(written)));
+        const ledger::Seconds predicted =
+            engine.forward({.tokens = 1, .past = past + few / 2, .rows = 1});
+        const lab::Measured beat = lab::summarize(lab::beats(written));
+        slope.push_back({double(past), predicted, beat.median});
+        if (*id)  // three rows are enough to read
+            lab.row(id, fmt::format("beat behind {}", lab::number(past)), "s",
+                    predicted, beat);
         agree &= bytes == past * std::size_t(ledger::kv_bytes_per_token(
                                      config, lab.options().kv));
     }
+    lab.exhibit("context", {"past", "predicted_seconds", "measured_seconds"}, slope);
     lab.ratio("context_slows",
               fmt::format("behind {} over behind 10", lab::number(longest)),
               "beat_long", "beat_short");
 
     // The bytes of one beat: the weights always, the cache as long as the context
     // is.
-    lab.note("weights fetched for every token",
+    lab.note("weight_bytes", "weights fetched for every token",
              double(ledger::weight_bytes(config, lab.options().dtype)), "bytes");
     for (const gpt2::DType kv : {gpt2::DType::f32, gpt2::DType::f16})
-        lab.note(fmt::format("cache fetched behind {}, {}", lab::number(longest),
+        lab.note(fmt::format("cache_bytes_{}", gpt2::name_of(kv)),
+                 fmt::format("cache fetched behind {}, {}", lab::number(longest),
                              gpt2::name_of(kv)),
                  double(longest) * double(ledger::kv_bytes_per_token(config, kv)),
                  "bytes");

@@ -62,6 +62,45 @@ void roofline(const ledger::Engine& engine, const ledger::Step& step) {
 }
 // [roofline]
 
+// The roofline, measured
+// ----------------------
+// One pass each over 1, 2, 4 ... tokens. Their bytes are nearly the same, since the
+// weights make one trip for all of them; their FLOPs double. So a second token
+// should cost next to nothing, and a third and a fourth, until the multipliers have
+// as much to do as memory. From there on time doubles with the tokens.
+
+// [passes]
+void passes(lab::Experiment& lab, gpt2::Model& model) {
+    const ledger::Engine engine = lab.engine();
+    const std::vector<gpt2::Token> text = lab.text("article.txt", n);
+    lab::Table table({{"tokens", 6, true},
+                      {"FLOPs a byte", 12, true},
+                      {"predicted", 12, true},
+                      {"measured", 12, true},
+                      {"arithmetic", 16, true}});
+    std::vector<lab::Cells> points;
+    for (int tokens = 1; tokens <= n; tokens *= 2) {
+        const ledger::Step step{.tokens = tokens, .past = 0, .rows = 1};
+        const auto operations = engine.operations({&step, 1});
+        const double flops = ledger::total_flops(operations);
+        const double bytes = ledger::total_bytes(operations);
+        const lab::Measured pass = lab.time(
+            [&] {
+                gpt2::KvCache cache = model.new_cache();
+                model.forward(std::span(text).first(std::size_t(tokens)), cache);
+            },
+            0.1);
+        table.add({lab::number(tokens), lab::number(flops / bytes),
+                   lab::quantity(engine.forward(step), "s"),
+                   lab::quantity(pass.median, "s"),
+                   lab::quantity(flops / pass.median, "FLOP/s")});
+        points.push_back({double(tokens), flops, bytes, pass.median});
+    }
+    fmt::print("\nWhole passes of 1 to {} tokens.\n\n{}", n, table.text());
+    lab.exhibit("roofline", {"tokens", "flops", "bytes", "seconds"}, points);
+}
+// [passes]
+
 // A model's pace
 // --------------
 // One model, timed and freed: how fast it reads n tokens, and how fast it writes
@@ -227,9 +266,9 @@ void same_words(lab::Experiment& lab) {
 
     lab.ratio("same_words_cost", "the wide beat over the narrow", "beat_" + shape,
               "beat_own");
-    lab.note("bytes for a word, own shape", narrow.bytes, "bytes");
-    lab.note("bytes for the same word, " + shape, wide.bytes, "bytes");
-    lab.note("their ratio", wide.bytes / narrow.bytes, "times");
+    lab.note("word_bytes_own", "bytes for a word, own shape", narrow.bytes, "bytes");
+    lab.note("word_bytes", "bytes for the same word, " + shape, wide.bytes, "bytes");
+    lab.note("word_bytes_ratio", "their ratio", wide.bytes / narrow.bytes, "times");
     fmt::print(
         "\nThe narrow model has {} to move for a token. Where a processor's\n"
         "caches hold them, its beat is not memory's to predict.\n",
@@ -254,7 +293,7 @@ void figures(lab::Experiment& lab) {
             body += operation.flops;
     const auto figure = [&](const char* id, const char* what, double value,
                             const char* unit) {
-        lab.note(what, value, unit, id);
+        lab.note(id, what, value, unit);
         lab.check_published(id, value);
     };
     figure("params_body", "GPT-2 small's parameters, embeddings left out",
@@ -302,6 +341,7 @@ void two_ceilings(lab::Experiment& lab) {
     lab.check("same_flops", "with all scores, reading costs the FLOPs of writing",
               one_by_one == at_once,
               fmt::format("{} for {} tokens", lab::number(one_by_one), n));
+    passes(lab, *model);
     fmt::print("\n");
 
     // One model at a time: the large ones need the memory.

@@ -138,19 +138,20 @@ void Experiment::expect(std::initializer_list<Seconds> runs) const {
     std::fflush(stdout);
 }
 
-Measured Experiment::time(const std::function<void()>& work) {
+Measured Experiment::time(const std::function<void()>& work, double share) {
     const bool terminal = isatty(STDERR_FILENO) == 1;
     const int measurement = ++measurements_;
+    Budget spend = budget();
+    spend.seconds *= share;
     if (terminal) fmt::print(stderr, "measurement {}: run 1", measurement);
-    const Measured measured =
-        measure(work, budget(), [&](int done, int all, Seconds one) {
-            if (terminal)
-                fmt::print(stderr, "\rmeasurement {}: run {} of {}, {} each \033[K",
-                           measurement, done + 1, all, quantity(one, "s"));
-            else if (one > 2)
-                fmt::print(stderr, "measurement {}: run {} of {}, {} each\n", measurement,
-                           done + 1, all, quantity(one, "s"));
-        });
+    const Measured measured = measure(work, spend, [&](int done, int all, Seconds one) {
+        if (terminal)
+            fmt::print(stderr, "\rmeasurement {}: run {} of {}, {} each \033[K",
+                       measurement, done + 1, all, quantity(one, "s"));
+        else if (one > 2)
+            fmt::print(stderr, "measurement {}: run {} of {}, {} each\n", measurement,
+                       done + 1, all, quantity(one, "s"));
+    });
     if (terminal) fmt::print(stderr, "\r\033[K");
     return measured;
 }
@@ -175,11 +176,19 @@ void Experiment::ratio(const std::string& id, const std::string& what,
     if (!headline_named_) results_.headline = id;
 }
 
-void Experiment::note(const std::string& what, double value, const std::string& unit,
-                      const std::string& id) {
-    if (!std::isfinite(value))
-        throw gpt2::Error(fmt::format("{}: found {}", what, value));
+void Experiment::note(const std::string& id, const std::string& what, double value,
+                      const std::string& unit) {
+    if (!std::isfinite(value)) throw gpt2::Error(fmt::format("{}: found {}", id, value));
     results_.notes.push_back({id, what, value, unit, published(id)});
+}
+
+void Experiment::exhibit(const std::string& id, std::vector<std::string> columns,
+                         std::vector<Cells> rows) {
+    if (results_.find_exhibit(id))
+        throw gpt2::Error(fmt::format("exhibit '{}': recorded twice", id));
+    Exhibit exhibit{id, std::move(columns), std::move(rows)};
+    check_exhibit(exhibit, "exhibit '" + id + "'");
+    results_.exhibits.push_back(std::move(exhibit));
 }
 
 void Experiment::check(const std::string& id, const std::string& what, bool holds,

@@ -94,7 +94,8 @@ public:
 
     /// Runs `work` several times (see `Budget`) and returns the seconds of one run. Shows
     /// progress on stderr where that is a terminal or a run takes more than two seconds.
-    Measured time(const std::function<void()>& work);
+    /// @param share  of the budget's seconds, where many small things are timed
+    Measured time(const std::function<void()>& work, double share = 1);
 
     /// A row of the table. The course's figure of the same id stands beside it.
     /// @throws Error for a measurement that is not finite.
@@ -108,9 +109,16 @@ public:
     void ratio(const std::string& id, const std::string& what, const std::string& a,
                const std::string& b);
 
-    /// A figure without a measurement. With an id, the course's figure stands beside it.
-    void note(const std::string& what, double value, const std::string& unit = "",
-              const std::string& id = "");
+    /// A figure without a prediction. The course's figure of the same id stands beside
+    /// it.
+    /// @throws Error for a value that is not finite.
+    void note(const std::string& id, const std::string& what, double value,
+              const std::string& unit = "");
+
+    /// The numbers behind a picture, for the results file.
+    /// @throws Error as check_exhibit, and for an id that was used before.
+    void exhibit(const std::string& id, std::vector<std::string> columns,
+                 std::vector<Cells> rows);
 
     /// Something that must hold: where it does not, the program ends with status 1.
     void check(const std::string& id, const std::string& what, bool holds,

@@ -1,7 +1,6 @@
 #include "lab/measured.hpp"
 
 #include <algorithm>
-#include <chrono>
 
 namespace lab {
 
@@ -32,10 +31,9 @@ Plan plan(const Budget& budget, Seconds one_run) {
 Measured measure(const std::function<void()>& work, const Budget& budget,
                  const std::function<void(int done, int all, Seconds one)>& progress) {
     const auto timed = [&] {
-        const auto start = std::chrono::steady_clock::now();
+        const Stopwatch watch;
         work();
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-            .count();
+        return watch.seconds();
     };
     const Seconds first = timed();
     const Plan planned = plan(budget, first);

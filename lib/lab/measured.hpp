@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -9,6 +10,18 @@ namespace lab {
 
 /// The ledger predicts in the unit that the lab measures in.
 using ledger::Seconds;
+
+/// Runs from the moment it is made.
+class Stopwatch {
+public:
+    Seconds seconds() const {
+        return std::chrono::duration<double>(Clock::now() - start_).count();
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point start_ = Clock::now();
+};
 
 /// What several runs of the same thing gave: seconds, or a rate made from them.
 struct Measured {

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <limits>
 
 #include "gpt2/error.hpp"
 #include "lab/json_file.hpp"
@@ -16,8 +15,9 @@ namespace lab {
 
 namespace {
 
-using nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
+
+constexpr int schema = 2;  // since there are exhibits, and notes all have an id
 
 OrderedJson write(const std::optional<double>& value) {
     return value ? OrderedJson(*value) : OrderedJson(nullptr);
@@ -35,6 +35,20 @@ OrderedJson write(const Measured& measured) {
             {"median", measured.median},
             {"max", measured.max},
             {"runs", measured.runs}};
+}
+
+/// A line for each row: there are many, and their cells belong together.
+std::string write(const Exhibit& exhibit) {
+    std::string text =
+        fmt::format("{{\"id\": {}, \"columns\": {}, \"rows\": [",
+                    OrderedJson(exhibit.id).dump(), OrderedJson(exhibit.columns).dump());
+    for (const Cells& cells : exhibit.rows) {
+        OrderedJson row = OrderedJson::array();
+        for (const Cell& cell : cells)
+            std::visit([&](const auto& value) { row.push_back(value); }, cell);
+        text += (&cells == &exhibit.rows[0] ? "\n      " : ",\n      ") + row.dump();
+    }
+    return text + "]}";
 }
 
 OrderedJson write(const MachineInfo& machine) {
@@ -59,64 +73,6 @@ OrderedJson write(const std::optional<ModelInfo>& model) {
             {"parameters", model->parameters},
             {"weight_bytes", model->weight_bytes}};
 }
-
-/// A value of a results file and the way to it, for messages.
-class Place {
-public:
-    Place(const json& value, std::string path) : value_(value), path_(std::move(path)) {}
-
-    Place operator[](const char* name) const {
-        if (!value_.is_object()) fail("an object");
-        const auto found = value_.find(name);
-        if (found == value_.end())
-            throw gpt2::BadInput(fmt::format("{}: {}: missing", path_, name));
-        return {*found, path_ + ": " + name};
-    }
-
-    bool is_null() const { return value_.is_null(); }
-
-    std::string text() const {
-        if (!value_.is_string()) fail("a text");
-        return value_.get<std::string>();
-    }
-    bool truth() const {
-        if (!value_.is_boolean()) fail("true or false");
-        return value_.get<bool>();
-    }
-    double number() const {
-        if (!value_.is_number()) fail("a number");
-        return value_.get<double>();
-    }
-    std::int64_t count() const {
-        const bool fits = value_.is_number_unsigned() &&
-                          value_.get<std::uint64_t>() <=
-                              std::uint64_t(std::numeric_limits<std::int64_t>::max());
-        if (!fits) fail("a whole number, 0 or more");
-        return value_.get<std::int64_t>();
-    }
-    int small_count() const {
-        if (count() > std::numeric_limits<int>::max()) fail("a smaller number");
-        return int(count());
-    }
-    std::vector<Place> list() const {
-        if (!value_.is_array()) fail("a list");
-        std::vector<Place> places;
-        for (std::size_t i = 0; i < value_.size(); ++i)
-            places.emplace_back(value_[i], fmt::format("{}[{}]", path_, i));
-        return places;
-    }
-
-    [[noreturn]] void fail(const char* expected) const {
-        std::string found = value_.dump(-1, ' ', false, json::error_handler_t::replace);
-        if (found.size() > 40) found = found.substr(0, 40) + "...";
-        throw gpt2::BadInput(
-            fmt::format("{}: expected {}, found {}", path_, expected, found));
-    }
-
-private:
-    const json& value_;
-    std::string path_;
-};
 
 std::optional<double> read_optional(const Place& place) {
     if (place.is_null()) return std::nullopt;
@@ -160,6 +116,26 @@ std::optional<ModelInfo> read_model(const Place& place) {
                      place["weight_bytes"].count()};
 }
 
+Exhibit read_exhibit(const Place& place) {
+    Exhibit exhibit{.id = place["id"].text(), .columns = {}, .rows = {}};
+    for (const Place& column : place["columns"].list())
+        exhibit.columns.push_back(column.text());
+    for (const Place& row : place["rows"].list()) {
+        Cells& cells = exhibit.rows.emplace_back();
+        for (const Place& cell : row.list())
+            if (cell.is_text())
+                cells.emplace_back(cell.text());
+            else
+                cells.emplace_back(cell.number());
+    }
+    try {
+        check_exhibit(exhibit, place.path());
+    } catch (const gpt2::Error& error) {
+        throw gpt2::BadInput(error.what());
+    }
+    return exhibit;
+}
+
 std::filesystem::path beside(const std::filesystem::path& file) {
     return file.string() + ".part" + std::to_string(getpid());
 }
@@ -182,9 +158,15 @@ const Row* Results::headline_row() const {
     return nullptr;
 }
 
+const Exhibit* Results::find_exhibit(const std::string& id) const {
+    for (const Exhibit& exhibit : exhibits)
+        if (exhibit.id == id) return &exhibit;
+    return nullptr;
+}
+
 std::string to_json(const Results& results) {
     OrderedJson all = {
-        {"schema", 1},
+        {"schema", schema},
         {"chapter", results.chapter},
         {"title", results.title},
         {"question", results.question},
@@ -218,13 +200,19 @@ std::string to_json(const Results& results) {
                                  {"what", check.what},
                                  {"holds", check.holds},
                                  {"detail", check.detail}});
-    return all.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+    std::string text = all.dump(2, ' ', false, OrderedJson::error_handler_t::replace);
+    text.resize(text.size() - 2);  // "\n}"
+    text += ",\n  \"exhibits\": [";
+    for (const Exhibit& exhibit : results.exhibits)
+        text +=
+            (&exhibit == &results.exhibits[0] ? "\n    " : ",\n    ") + write(exhibit);
+    return text + "]\n}\n";
 }
 
 Results parse_results(std::string_view text, const std::string& where) {
-    const json value = parse_json(text, where);
+    const nlohmann::json value = parse_json(text, where);
     const Place top(value, where);
-    if (top["schema"].count() != 1) top["schema"].fail("1");
+    if (top["schema"].count() != schema) top["schema"].fail("2");
     Results results{.chapter = top["chapter"].text(),
                     .title = top["title"].text(),
                     .question = top["question"].text(),
@@ -238,7 +226,8 @@ Results parse_results(std::string_view text, const std::string& where) {
                     .model = read_model(top["model"]),
                     .rows = {},
                     .notes = {},
-                    .checks = {}};
+                    .checks = {},
+                    .exhibits = {}};
     for (const Place& row : top["rows"].list())
         results.rows.push_back({row["id"].text(), row["what"].text(), row["unit"].text(),
                                 read_optional(row["predicted"]),
@@ -251,6 +240,11 @@ Results parse_results(std::string_view text, const std::string& where) {
     for (const Place& check : top["checks"].list())
         results.checks.push_back({check["id"].text(), check["what"].text(),
                                   check["holds"].truth(), check["detail"].text()});
+    for (const Place& exhibit : top["exhibits"].list()) {
+        if (results.find_exhibit(exhibit["id"].text()))
+            exhibit["id"].fail("an id of its own");
+        results.exhibits.push_back(read_exhibit(exhibit));
+    }
     return results;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/exhibit.hpp"
 #include "lab/measured.hpp"
 #include "ledger/machine.hpp"
 
@@ -30,9 +31,9 @@ struct Row {
     std::optional<Published> published;  ///< absent where the course has no such figure
 };
 
-/// A figure that follows from the model's shape and was not measured.
+/// A figure without a prediction, such as one that follows from the model's shape.
 struct Note {
-    std::string id;                      ///< as in Row; empty for a figure of our own
+    std::string id;                      ///< as in Row
     std::string what;                    ///< in words
     double value = 0;                    ///< computed
     std::string unit;                    ///< empty for a bare number
@@ -84,12 +85,16 @@ struct Results {
     std::vector<Row> rows;           ///< in the order of the table
     std::vector<Note> notes;         ///< figures that were computed, not measured
     std::vector<Check> checks;       ///< all must hold
+    std::vector<Exhibit> exhibits;   ///< the numbers behind the book's figures
 
     /// How many of the checks hold.
     int checks_held() const;
 
     /// The row that `headline` names, or null where there is none.
     const Row* headline_row() const;
+
+    /// Null where there is none of this id.
+    const Exhibit* find_exhibit(const std::string& id) const;
 };
 
 /// The content of a results file.

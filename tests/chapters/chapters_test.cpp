@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "chapters/program.hpp"
 #include "lab/results.hpp"
@@ -56,6 +57,14 @@ TEST_P(Chapter, RunsQuicklyAndLeavesAResultsFile) {
         EXPECT_LE(row.measured.median, row.measured.max) << row.id;
         EXPECT_GT(row.predicted.value_or(1), 0) << row.id;
     }
+    // Pages quote rows and notes by their ids.
+    std::set<std::string> ids{""}, checks{""};
+    for (const lab::Row& row : results.rows)
+        EXPECT_TRUE(ids.insert(row.id).second) << row.what;
+    for (const lab::Note& note : results.notes)
+        EXPECT_TRUE(ids.insert(note.id).second) << note.what;
+    for (const lab::Check& check : results.checks)
+        EXPECT_TRUE(checks.insert(check.id).second) << check.what;
     // The title of the page, the program and its results are one.
     const std::string source = support::slurp(
         std::filesystem::path(SOURCE_DIR "/chapters") / GetParam() / "main.cpp");

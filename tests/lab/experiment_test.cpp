@@ -89,8 +89,9 @@ TEST(Run, WritesResultsAlsoWhereACheckFailsButNotOnAnError) {
             lab.row("read_512", "reading", "token/s", 8.0, 16 / Measured{1, 2, 4, 3});
             lab.row("write_511", "writing", "token/s", 2.0, 16 / Measured{8, 8, 8, 2});
             lab.ratio("read_over_write", "reading over writing", "read_512", "write_511");
-            lab.note("a figure", 36864, "bytes", "kv_per_token");
-            lab.note("a count", 265956864);
+            lab.note("kv_per_token", "a figure", 36864, "bytes");
+            lab.note("count", "a count", 265956864);
+            lab.exhibit("points", {"x", "name"}, {{1.0, "a"}, {2.5, "unseen"}});
             lab.check("good", "what holds", true);
             lab.check("bad", "what does not", lab::Outcome{false, "7 differ"});
             lab.keep("Keep this.");
@@ -113,7 +114,23 @@ TEST(Run, WritesResultsAlsoWhereACheckFailsButNotOnAnError) {
     EXPECT_EQ(results.date.size(), 20u);
     EXPECT_FALSE(results.commit.empty());
     EXPECT_FALSE(results.model);
+    EXPECT_EQ(results.find_exhibit("points")->rows.at(1), (lab::Cells{2.5, "unseen"}));
+    EXPECT_EQ(failing.out.find("unseen"), std::string::npos);
+    EXPECT_TRUE(results.notes.at(0).published);
+    EXPECT_FALSE(results.notes.at(1).published);
     fs::remove(file);
+}
+
+TEST(Experiment, AnExhibitThatCannotBeDrawnIsRefused) {
+    run([](Experiment& lab) {
+        lab.exhibit("a", {"x"}, {});
+        EXPECT_THROW(lab.exhibit("a", {"x"}, {}), gpt2::Error);
+        EXPECT_THROW(lab.exhibit("b", {"x"}, {{1.0, 2.0}}), gpt2::Error);
+        EXPECT_THROW(lab.exhibit("b", {"x"}, {{double(NAN)}}), gpt2::Error);
+        EXPECT_THROW(lab.exhibit("b", {"x", "x"}, {}), gpt2::Error);
+        EXPECT_THROW(lab.exhibit("", {"x"}, {}), gpt2::Error);
+        EXPECT_EQ(lab.results().exhibits.size(), 1u);
+    });
 }
 
 TEST(Experiment, TheHeadlineCanBeNamed) {
@@ -219,7 +236,7 @@ TEST(Experiment, ChecksWhatTheCoursePrints) {
         EXPECT_FALSE(lab.results().checks.back().holds);
         EXPECT_THROW(lab.check_published("read_512", 5947), gpt2::Error);  // a timing
         EXPECT_THROW(lab.check_published("none", 1), gpt2::Error);
-        lab.note("a floor", 0.07, "s", "floor_140");
+        lab.note("floor_140", "a floor", 0.07, "s");
     });
     EXPECT_EQ(ran.status, 1) << ran.err;
     EXPECT_NE(ran.out.find("70 µs (an erratum)"), std::string::npos) << ran.out;

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "gpt2/error.hpp"
@@ -12,6 +14,7 @@
 #include "lab/report.hpp"
 #include "lab/summary.hpp"
 #include "lab/table.hpp"
+#include "support.hpp"
 
 namespace {
 
@@ -33,7 +36,8 @@ lab::Results example() {
                                 124439808, 500000000},
         .rows = {},
         .notes = {},
-        .checks = {}};
+        .checks = {},
+        .exhibits = {}};
     results.rows.push_back({"read_512",
                             "read at once",
                             "token/s",
@@ -49,6 +53,9 @@ lab::Results example() {
     results.notes.push_back({"kv_per_token", "KV cache \"per\" token", 36864, "bytes",
                              lab::Published{{}, "", "36 KiB"}});
     results.checks.push_back({"cache_logits", "the same logits", true, "0 differ"});
+    results.exhibits.push_back(
+        {"beats", {"piece", "seconds"}, {{"\u2423the \"\n", 0.1}, {"\\xe4", 1e-300}}});
+    results.exhibits.push_back({"none", {"n"}, {}});
     return results;
 }
 
@@ -91,19 +98,72 @@ TEST_F(Files, ResultsComeBackAsTheyWere) {
     EXPECT_EQ(back.model->parameters, 124439808);
     EXPECT_EQ(back.headline_row()->id, "read_over_write");
     EXPECT_EQ(back.checks_held(), 1);
+    ASSERT_EQ(back.exhibits.size(), 2u);
+    EXPECT_EQ(back.find_exhibit("beats")->columns, example().exhibits[0].columns);
+    EXPECT_EQ(back.find_exhibit("beats")->rows, example().exhibits[0].rows);
+    EXPECT_TRUE(back.find_exhibit("none")->rows.empty());
+    EXPECT_EQ(back.find_exhibit("other"), nullptr);
 }
 
 TEST(Results, TheSchemaHasItsNames) {
     const auto json = nlohmann::json::parse(lab::to_json(example()));
-    EXPECT_EQ(json["schema"], 1);
+    EXPECT_EQ(json["schema"], 2);
     for (const char* name :
          {"chapter", "title", "question", "keep", "quick", "headline", "date", "commit",
-          "build", "machine", "model", "rows", "notes", "checks"})
+          "build", "machine", "model", "rows", "notes", "checks", "exhibits"})
         EXPECT_TRUE(json.contains(name)) << name;
     EXPECT_TRUE(json["machine"]["gpu"].is_null());
     EXPECT_EQ(json["machine"]["ceilings"]["read_bandwidth"], 2e10);
     EXPECT_EQ(json["rows"][0]["measured"]["runs"], 5);
     EXPECT_TRUE(json["rows"][1]["predicted"].is_null());
+    EXPECT_EQ(json["exhibits"][0]["rows"][1][0], "\\xe4");
+    EXPECT_EQ(json["exhibits"][0]["rows"][1][1], 1e-300);
+}
+
+// A cell may be a number or a text; everything else about an exhibit is fixed.
+TEST(Results, ExhibitsAreChecked) {
+    const nlohmann::json whole = nlohmann::json::parse(lab::to_json(example()));
+    const auto refused = [&](const std::string& place, const nlohmann::json& value) {
+        nlohmann::json changed = whole;
+        changed[nlohmann::json::json_pointer("/exhibits" + place)] = value;
+        return support::bad_input([&] { lab::parse_results(changed.dump(), "f.json"); });
+    };
+    EXPECT_EQ(refused("/0/rows/1", {"x"}),
+              "f.json: exhibits[0]: rows[1]: expected 2 cells, found 1");
+    EXPECT_EQ(refused("/0/rows/0", {"x", 1, 2}),
+              "f.json: exhibits[0]: rows[0]: expected 2 cells, found 3");
+    EXPECT_EQ(refused("/0/rows/1/1", nullptr),
+              "f.json: exhibits[0]: rows[1][1]: expected a number, found null");
+    EXPECT_EQ(refused("/0/rows/1/0", true),
+              "f.json: exhibits[0]: rows[1][0]: expected a number, found true");
+    EXPECT_EQ(refused("/0/rows/1", 7),
+              "f.json: exhibits[0]: rows[1]: expected a list, found 7");
+    EXPECT_EQ(refused("/0/columns/1", 7),
+              "f.json: exhibits[0]: columns[1]: expected a text, found 7");
+    EXPECT_EQ(refused("/0/columns/1", "piece"),
+              "f.json: exhibits[0]: columns: expected names of their own, found 'piece'");
+    EXPECT_EQ(refused("/1/columns", nlohmann::json::array()),
+              "f.json: exhibits[1]: columns: expected one or more, found none");
+    EXPECT_EQ(refused("/1/id", "beats"),
+              "f.json: exhibits[1]: id: expected an id of its own, found \"beats\"");
+    EXPECT_EQ(refused("/1/id", ""),
+              "f.json: exhibits[1]: id: expected a name, found none");
+    EXPECT_EQ(refused("/1/id", 3), "f.json: exhibits[1]: id: expected a text, found 3");
+    EXPECT_EQ(refused("", "x"), "f.json: exhibits: expected a list, found \"x\"");
+
+    // What no JSON can hold must not reach the file either.
+    std::string json = lab::to_json(example());
+    json.replace(json.find("1e-300"), 6, "1e+999");
+    EXPECT_THROW(lab::parse_results(json, "x"), gpt2::BadInput);
+    json.replace(json.find("1e+999"), 6, "\"\xff\"");
+    EXPECT_THROW(lab::parse_results(json, "x"), gpt2::BadInput);
+    const auto recorded = [](const lab::Cell& cell) {
+        lab::check_exhibit({"a", {"b"}, {{cell}}}, "here");
+    };
+    EXPECT_NO_THROW(recorded("\u2423"));
+    for (const lab::Cell& cell : std::vector<lab::Cell>{
+             std::nan(""), std::numeric_limits<double>::infinity(), "\xe4", "a\xff"})
+        EXPECT_THROW(recorded(cell), gpt2::Error);
 }
 
 TEST(Results, ARunWithoutAModelOrRows) {
@@ -124,7 +184,7 @@ TEST(Results, EveryFieldIsChecked) {
     int refused = 0;
     for (const auto& [path, value] : flat.items()) {
         const nlohmann::json::json_pointer at(path);
-        if (path == "/machine/gpu") continue;
+        if (path == "/machine/gpu" || path == "/exhibits/1/rows") continue;
         for (const nlohmann::json& wrong :
              {nlohmann::json{{"an", "object"}}, nlohmann::json::array({1})}) {
             nlohmann::json changed = whole;
@@ -151,7 +211,7 @@ TEST(Results, EveryFieldIsChecked) {
 TEST(Results, MalformedFilesAreRefused) {
     for (const std::string& text :
          {std::string(), std::string("{"), std::string("[]"), std::string("null"),
-          std::string("{\"schema\": 2}"), std::string(100000, '['),
+          std::string("{\"schema\": 1}"), std::string(100000, '['),
           std::string("\xff\xfe"), lab::to_json(example()) + "x"})
         EXPECT_THROW(lab::parse_results(text, "x"), gpt2::BadInput);
     nlohmann::json json = nlohmann::json::parse(lab::to_json(example()));

@@ -53,7 +53,12 @@ class Reference {
 public:
     explicit Reference(const Weights& weights) : weights_(weights) {}
 
-    Matrix logits(std::span<const Token> tokens) const {
+    struct Pass {
+        Matrix logits;                  // [tokens, n_vocab]
+        std::vector<double> attention;  // [n_layer, n_head, tokens, tokens]
+    };
+
+    Pass forward(std::span<const Token> tokens) const {
         const Config& c = weights_.config();
         const Matrix wte = matrix(Part::token_embedding);
         const Matrix wpe = matrix(Part::position_embedding);
@@ -62,12 +67,15 @@ public:
         for (std::size_t t = 0; t < tokens.size(); ++t)
             xt::view(x, t) = xt::view(wte, tokens[t]) + xt::view(wpe, t);
 
+        Pass pass;
         for (int i = 0; i < c.n_layer; ++i) {
-            x += attention(layer_norm(x, Part::ln_1_gain, Part::ln_1_bias, i), i);
+            x += attention(layer_norm(x, Part::ln_1_gain, Part::ln_1_bias, i), i,
+                           pass.attention);
             x += mlp(layer_norm(x, Part::ln_2_gain, Part::ln_2_bias, i), i);
         }
-        return matmul(layer_norm(x, Part::ln_f_gain, Part::ln_f_bias, 0),
-                      xt::transpose(wte));
+        pass.logits = matmul(layer_norm(x, Part::ln_f_gain, Part::ln_f_bias, 0),
+                             xt::transpose(wte));
+        return pass;
     }
 
 private:
@@ -78,8 +86,9 @@ private:
                vector(bias, layer);
     }
 
-    /// Each position looks back at itself and all before it.
-    Matrix attention(const Matrix& x, int layer) const {
+    /// Each position looks back at itself and all before it. What it looks at is appended
+    /// to `seen`, head by head.
+    Matrix attention(const Matrix& x, int layer, std::vector<double>& seen) const {
         const std::size_t n = x.shape(0), d = x.shape(1);
         const std::size_t heads = weights_.config().n_head, dim = d / heads;
 
@@ -100,8 +109,10 @@ private:
             };
             const Matrix q = part(0), k = part(1), v = part(2);
             const Matrix scores = matmul(q, xt::transpose(k)) / std::sqrt(double(dim));
+            const Matrix looks = softmax(scores + mask);
             xt::view(out, xt::all(), xt::range(h * dim, (h + 1) * dim)) =
-                matmul(softmax(scores + mask), v);
+                matmul(looks, v);
+            seen.insert(seen.end(), looks.begin(), looks.end());
         }
         // [attention]
         return linear(out, Part::attn_proj_weight, Part::attn_proj_bias, layer);
@@ -131,11 +142,7 @@ private:
     const Weights& weights_;
 };
 
-}  // namespace
-
-std::vector<double> reference_logits(const Weights& weights,
-                                     std::span<const Token> tokens) {
-    const Config& config = weights.config();
+void check(std::span<const Token> tokens, const Config& config) {
     if (tokens.empty() || tokens.size() > std::size_t(config.n_ctx))
         throw BadInput(fmt::format("reference: expected 1 to {} tokens, found {}",
                                    config.n_ctx, tokens.size()));
@@ -143,8 +150,21 @@ std::vector<double> reference_logits(const Weights& weights,
         if (token < 0 || token >= config.n_vocab)
             throw BadInput(fmt::format("reference: expected an id below {}, found {}",
                                        config.n_vocab, token));
-    const Matrix logits = Reference(weights).logits(tokens);
+}
+
+}  // namespace
+
+std::vector<double> reference_logits(const Weights& weights,
+                                     std::span<const Token> tokens) {
+    check(tokens, weights.config());
+    const Matrix logits = Reference(weights).forward(tokens).logits;
     return {logits.begin(), logits.end()};
+}
+
+std::vector<double> reference_attention(const Weights& weights,
+                                        std::span<const Token> tokens) {
+    check(tokens, weights.config());
+    return Reference(weights).forward(tokens).attention;
 }
 
 }  // namespace gpt2

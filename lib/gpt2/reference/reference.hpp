@@ -16,4 +16,11 @@ namespace gpt2 {
 std::vector<double> reference_logits(const Weights& weights,
                                      std::span<const Token> tokens);
 
+/// What each head of each layer looks at: the attention weights of the same pass.
+/// @return [n_layer, n_head, tokens, tokens], row-major. A row is a position that looks:
+///         what it gives to each position, 0 to those ahead of it, 1 to all together.
+/// @throws BadInput as reference_logits
+std::vector<double> reference_attention(const Weights& weights,
+                                        std::span<const Token> tokens);
+
 }  // namespace gpt2
