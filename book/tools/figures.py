@@ -9,8 +9,10 @@ import re
 from collections import Counter
 from quantities import Missing
 from html import escape
+from itertools import accumulate
 from math import atan2, degrees, floor, log2, log10
 
+from quantities import Missing
 from svg import WIDTH, Drawing, Plot, between, decades, linear, log, steps, width
 
 FIGURES = {}
@@ -58,9 +60,8 @@ def median(book, number, name):
 
 
 def note(book, number, name):
-    """A note's value, by its id or its words."""
     for one in chapter(book, number)["notes"]:
-        if name in (one["id"], one["what"]):
+        if one["id"] == name:
             return one["value"]
     raise Missing(f"no note '{name}' in the results of chapter {number}")
 
@@ -69,14 +70,6 @@ def note(book, number, name):
 
 def say(book, en, zh):
     return zh if book.lang == "zh" else en
-
-
-def binary(size):
-    """72 MiB, 16 GiB."""
-    for unit, one in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if size >= one:
-            return f"{size / one:.3g} {unit}"
-    return f"{size:.3g} B"
 
 
 def nice(value):
@@ -154,14 +147,14 @@ def predicted_measured(book, css="read"):
 @figure("00-beats")
 def beats(book, lines=6):
     rows = exhibit(book, "00", "beats")
-    times = [r["seconds"] for r in rows]
-    gaps = [b - a for a, b in zip(times, times[1:])] or [times[0]]
+    times = list(accumulate(r["seconds"] for r in rows))  # each is counted from the token before
+    gaps = [r["seconds"] for r in rows[1:]] or [times[0]]
     middle = sorted(gaps)[len(gaps) // 2]
     # A line of the drawing lasts as long as lets nine of ten pieces fit before the next.
     need = sorted((width(shown(r["piece"])) + 10) / max(g, middle / 4) for r, g in zip(rows, gaps))
     line = nice(max(362 / need[int(0.9 * (len(need) - 1))], times[0] / 2))
-    seen = [r for r in rows if r["seconds"] < line * lines]
-    count, pitch = min(lines, int(seen[-1]["seconds"] / line) + 1), 64
+    seen = [(t, shown(r["piece"])) for t, r in zip(times, rows) if t < line * lines]
+    count, pitch = int(seen[-1][0] / line) + 1, 64
     d = Drawing("00-beats", pitch * count + 2)
     for k in range(count):
         base = pitch * k + 40
@@ -171,9 +164,9 @@ def beats(book, lines=6):
             d.rect(0, base - 10, 362 * min(1, times[0] / line - k), 10, "bar read")
     d.text(18, 58, say(book, "wait: ", "等待：") + book.number(times[0], "s"), "read")
     edges = {}
-    for r in seen:
-        k, words = int(r["seconds"] / line), shown(r["piece"])
-        x, base = 362 * (r["seconds"] / line - k), pitch * k + 40
+    for t, words in seen:
+        k = int(t / line)
+        x, base = 362 * (t / line - k), pitch * k + 40
         at = min(x - 1, WIDTH - width(words) - 1)
         level = next((i for i in (0, 1) if edges.get((k, i), -9) + 3 <= at), None)
         d.line(x, base - 12 - 14 * (level or 0), x, base, "whisker write")
@@ -200,20 +193,34 @@ def text_name(book, name):
     return say(book, name.capitalize(), TEXTS.get(name, name))
 
 
+def bill_rows(book):
+    rows = {r["id"]: r for r in chapter(book, "01")["rows"]
+            if re.fullmatch(r"1,000 characters: .*, [\d,]+ entries", r["what"])}
+    if not rows:
+        raise Missing("no rows '1,000 characters' in the results of chapter 01")
+    return rows
+
+
+def vocabularies(book):
+    """Vocabulary, as the rows' ids name it, to its number of entries."""
+    return {name.split("_")[-1]: re.search(r"([\d,]+) entries$", r["what"])[1]
+            for name, r in bill_rows(book).items()}
+
+
 @figure("01-chips")
 def chips(book):
     groups = {}
     for r in exhibit(book, "01", "chips"):
         groups.setdefault(r["text"], {}).setdefault(r["vocabulary"], []).append(r)
-    html = []
-    for text, vocabularies in groups.items():
+    entries, html = vocabularies(book), []
+    for text, by_vocabulary in groups.items():
         html.append(f'<p class="chips-text">{escape(text_name(book, text))}</p>')
-        for vocabulary, tokens in vocabularies.items():
-            entries = re.sub(r" entries$", "", str(vocabulary))
-            label = say(book, f"vocabulary of {entries}: {len(tokens)} tokens",
-                        f"词表 {entries} 项：{len(tokens)} 个 token")
+        for vocabulary, tokens in by_vocabulary.items():
+            size = entries.get(vocabulary, vocabulary)
+            label = say(book, f"vocabulary of {size}: {len(tokens)} tokens",
+                        f"词表 {size} 项：{len(tokens)} 个 token")
             html.append(f'<p class="chips-label">{escape(label)}</p><p class="chips">' + "".join(
-                chip(t["piece"], f"tint{i % 4}", f"{t['token']}") for i, t in enumerate(tokens)) + "</p>")
+                chip(t["piece"], f"tint{i % 4}", f"{t['token']:.0f}") for i, t in enumerate(tokens)) + "</p>")
     caption = say(book,
                   "Each chip is a token; its colour only parts it from its neighbours. ␣ is a blank. "
                   "A broken edge: bytes, in hexadecimal, that are only part of a character.",
@@ -224,13 +231,9 @@ def chips(book):
 
 @figure("01-bill")
 def bill(book):
-    rows = [r for r in chapter(book, "01")["rows"] if re.fullmatch(r"[a-z]+_(gpt2|model)", r["id"])
-            and r["what"].startswith("1,000 characters")]
-    if not rows:
-        raise Missing("no rows '1,000 characters' in the results of chapter 01")
-    entries = {r["id"].split("_")[1]: re.search(r"([\d,]+) entries", r["what"])[1] for r in rows}
-    values = {r["id"]: r["measured"]["median"] for r in rows}
-    texts = list(dict.fromkeys(r["id"].split("_")[0] for r in rows))
+    entries = vocabularies(book)
+    values = {name: r["measured"]["median"] for name, r in bill_rows(book).items()}
+    texts = list(dict.fromkeys(name.split("_")[0] for name in values))
     styles = dict(zip(entries, ("bar read", "bar write open")))
     d = Drawing("01-bill", 40 + 78 * len(texts))
     top = legend(d, 14, [("swatch", styles[v], say(book, f"{n} entries", f"词表 {n} 项"))
@@ -243,11 +246,11 @@ def bill(book):
             value = values.get(f"{text}_{v}")
             if value is not None:
                 d.rect(0, y + 19 + 22 * k, x(value), 17, styles[v], rx=2)
-                d.text(x(value) + 7, y + 33 + 22 * k, plain(value))
+                d.text(x(value) + 7, y + 33 + 22 * k, book.number(value))
     words = say(book, "Tokens for 1,000 characters: ", "每 1,000 个字符的 token 数：") + say(
         book, "; ", "；").join(
         f"{text_name(book, t)} " + say(book, " and ", " 和 ").join(
-            plain(values[f"{t}_{v}"]) for v in entries if f"{t}_{v}" in values)
+            book.number(values[f"{t}_{v}"]) for v in entries if f"{t}_{v}" in values)
         for t in texts) + say(book, ".", "。")
     title = say(book, "Tokens per 1,000 characters", "每 1,000 个字符有多少 token")
     return framed("01-bill", d.svg(title, words), say(
@@ -338,6 +341,7 @@ def attention(book):
     pieces = [shown(r["piece"]) for r in sorted(exhibit(book, "03", "attention_tokens"),
                                                  key=lambda r: r["position"])]
     weight = {(int(r["query"]), int(r["key"])): r["weight"] for r in exhibit(book, "03", "attention")}
+    layer, head = note(book, "03", "attention_layer"), note(book, "03", "attention_head")
     n, longest = len(pieces), max(width(p) for p in pieces)
     left = longest + 8
     cell = min(34.0, (WIDTH - left - 2) / n)
@@ -345,10 +349,8 @@ def attention(book):
     d = Drawing("03-attention", bottom + longest * 0.82 + 20)
     d.add("defs", '<pattern id="03-attention-hatch" width="7" height="7" patternUnits="userSpaceOnUse" '
                   'patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="7" class="hatch"/></pattern>')
-    stair = [(left + cell * (q + 1 + e), top + cell * q) for q in range(n) for e in (0,)]
-    outline = [p for q, (x, y) in enumerate(stair) for p in ((x, y), (x, y + cell))]
-    d.path(outline[:-1] + [(right, bottom - cell), (right, top)], "masked", close=True)
-    d.parts[-1] = d.parts[-1].replace("<path", '<path fill="url(#03-attention-hatch)"')
+    stairs = [(left + cell * (q + 1), top + cell * (q + e)) for q in range(n - 1) for e in (0, 1)]
+    d.path(stairs + [(right, bottom - cell), (right, top)], "masked", close=True, fill="url(#03-attention-hatch)")
     for q, piece in enumerate(pieces):
         d.text(left - 6, top + cell * (q + 0.5) + 5, piece, "", "end")
         x, y = left + cell * (q + 0.5) + 5, bottom + 14
@@ -370,9 +372,9 @@ def attention(book):
                 "每一行是一个 token，看它把注意力怎么分给自己和前面的 token。分得最多的：") + say(
         book, "; ", "；").join(f"{a} → {b} {w}" for a, b, w in strong)
     return framed("03-attention", d.svg(title, words), say(
-        book, "A row for each token, a column for each token it may look at. The larger the square, the more of its "
+        book, f"Layer {layer:.0f}, head {head:.0f}, counted from 0. A row for each token, a column for each token it may look at. The larger the square, the more of its "
               "attention goes there; a row adds up to 100%. Above the diagonal nothing is allowed: the causal mask.",
-        "一行是一个 token，一列是它能看的一个 token。方块越大，注意力给得越多，每行合计 100%。"
+        f"第 {layer:.0f} 层第 {head:.0f} 头（从 0 数起）。一行是一个 token，一列是它能看的一个 token。方块越大，注意力给得越多，每行合计 100%。"
         "对角线以上一概不许看：这就是因果遮罩。"),
         numbers(book, [say(book, "token", "token"), say(book, "looks most at", "最关注"),
                        say(book, "weight", "权重占比")], strong))
@@ -383,9 +385,9 @@ def two_curves(book, name, points, xname, yname, title, desc, caption, table, xl
     d = Drawing(name, 310)
     xs = [p[0] for p in points]
     yticks = steps(max(max(p[1:]) for p in points) * 1.05, 4)
-    x = log(xs[0], xs[-1], 66, 380) if xlog else linear(xs[0], xs[-1], 66, 380)
+    x = log(xs[0], xs[-1], 66, 380) if xlog else linear(0, xs[-1], 66, 380)
     plot = Plot(d, x, linear(0, yticks[-1], 262, 52), 54, 52, 392, 262)
-    inner = xs if xlog and len(xs) < 7 else [t for t in steps(xs[-1], 4) if xs[0] <= t <= xs[-1]]
+    inner = xs if xlog and len(xs) < 7 else [t for t in steps(xs[-1], 4) if t <= xs[-1]]
     plot.axes(inner, yticks, xname, yname)
     legend(d, 36, predicted_measured(book, css))
     for low, high, at in whiskers or []:
@@ -404,8 +406,8 @@ def one_pass(book):
         raise Missing("no rows 'read_N' in the results of chapter 03")
     points = [(n, r["predicted"], r["measured"]["median"]) for n, r in sorted(rows, key=lambda p: p[0])]
     listed = say(book, "; ", "；").join(say(
-        book, f"{n} at once: predicted {plain(p)}, measured {plain(m)}",
-        f"一次 {n} 个：预测 {plain(p)}，实测 {plain(m)}") for n, p, m in points)
+        book, f"{n} at once: predicted {book.number(p)}, measured {book.number(m)}",
+        f"一次 {n} 个：预测 {book.number(p)}，实测 {book.number(m)}") for n, p, m in points)
     return two_curves(
         book, "03-pass", points, say(book, "tokens in one pass", "一次前向计算的 token 数"),
         say(book, "tokens a second", "每秒 token 数"),
@@ -413,7 +415,7 @@ def one_pass(book):
         listed, say(book, "How fast one pass reads, by how many tokens it is given. Bars: fastest and slowest run.",
                     "一次给它多少个 token，读得有多快。竖线：最快和最慢的一次。"),
         numbers(book, [say(book, "tokens", "token 数"), say(book, "predicted, token/s", "预测，token/s"),
-                       say(book, "measured, token/s", "实测，token/s")], [(n, plain(p), plain(m)) for n, p, m in points]),
+                       say(book, "measured, token/s", "实测，token/s")], [(n, book.number(p), book.number(m)) for n, p, m in points]),
         xlog=True, whiskers=[(r["measured"]["min"], r["measured"]["max"], n) for n, r in rows])
 
 
@@ -421,9 +423,9 @@ def one_pass(book):
 
 @figure("04-bytes")
 def bytes_of_a_token(book):
-    read = note(book, "04", "bytes moved per token, reading")
-    write = note(book, "04", "bytes moved per token, writing (the last)")
-    flops = note(book, "04", "FLOPs per token, either way")
+    read = note(book, "04", "bytes_per_token_read")
+    write = note(book, "04", "bytes_per_token_write")
+    flops = note(book, "04", "flops_per_token")
     d, side = Drawing("04-bytes", 372), 120
     for k, (head, css) in enumerate(((say(book, "reading", "读"), "read"), (say(book, "writing", "写"), "write"))):
         d.text(105 + 190 * k, 14, head, "strong " + css, "middle")
@@ -488,8 +490,8 @@ def rates(book):
                                     ("measured", say(book, "measured", "实测"), m["median"]),
                                     ("course", say(book, "the course", "课程"), book.course[name]["value"])):
             span = (m["min"], m["max"]) if shape == "measured" else None
-            rows.append((words, plain(value), span, [(shape, value)]))
-            said.append(f"{head}{say(book, ', ', '，')}{words} {plain(value)} token/s")
+            rows.append((words, book.number(value), span, [(shape, value)]))
+            said.append(f"{head}{say(book, ', ', '，')}{words} {book.number(value)} token/s")
         groups.append((head, css, rows))
     return dot_rows(
         book, "04-rates", groups, "token/s",
@@ -532,12 +534,15 @@ def elapsed(book):
                                           "有无 KV 缓存：写出的 token 数与用时"), words), words,
                   numbers(book, [say(book, "tokens", "token 数"), say(book, "with, s", "有缓存，秒"),
                                  say(book, "without, s", "没有缓存，秒")],
-                          [(r["tokens"], f"{r['with_seconds']:.3g}", f"{r['without_seconds']:.3g}") for r in rows]))
+                          [(r["tokens"], f"{r['with_seconds']:.3g}", f"{r['without_seconds']:.3g}") for r in rows[3::4]]))
 
 
 @figure("05-memory")
 def memory(book):
-    f32, f16 = note(book, "05", "cache per token, f32"), note(book, "05", "kv_per_token")
+    def size(value):
+        return book.number(value, "bytes")
+
+    f32, f16 = note(book, "05", "kv_per_token_f32"), note(book, "05", "kv_per_token")
     big = note(book, "05", "kv_8b_per_token")
     short, long_ = note(book, "05", "kv_full") / f16, note(book, "05", "kv_8b_128k") / big
     lines = ((say(book, "8B model, f16", "8B 模型，f16"), big, long_, "write"),
@@ -546,7 +551,7 @@ def memory(book):
     for i, (words, each, most, css) in enumerate(lines):
         d.line(0, 9 + 20 * i, 26, 9 + 20 * i, "curve " + css)
         d.text(32, 14 + 20 * i, words)
-        d.text(WIDTH, 14 + 20 * i, say(book, f"{binary(each)} a token", f"每个 token {binary(each)}"), "", "end")
+        d.text(WIDTH, 14 + 20 * i, say(book, f"{size(each)} a token", f"每个 token {size(each)}"), "", "end")
     plot = Plot(d, log(1, long_ * 1.1, 66, 388), log(2**14, 2**36, 334, 78), 62, 78, 392, 334)
     plot.axes([], [], say(book, "tokens in the cache", "缓存里的 token 数"), "")
     for t in (1, 32, short, long_):
@@ -554,17 +559,17 @@ def memory(book):
         d.text(min(plot.x(t), 371), 354, f"{t:,.0f}", "tick", "middle")
     for e in (16, 20, 24, 28, 32, 36):
         d.line(62, plot.y(2**e), 392, plot.y(2**e), "grid")
-        d.text(56, plot.y(2**e) + 5, binary(2**e), "tick", "end")
+        d.text(56, plot.y(2**e) + 5, size(2**e), "tick", "end")
     for words, each, most, css in lines:
         plot.curve([(1, each), (most, each * most)], css)
         plot.mark("measured", most, each * most, css)
-    d.text(plot.x(long_) - 10, plot.y(big * long_) - 4, binary(big * long_), "write strong", "end")
-    d.text(plot.x(short) + 10, plot.y(f32 * short) + 8, binary(f32 * short), "read strong")
-    d.text(plot.x(short) + 10, plot.y(f16 * short) + 16, binary(f16 * short), "other strong")
-    words = say(book, f"GPT-2 small at {short:,.0f} tokens: {binary(f32 * short)} in f32, {binary(f16 * short)} in f16. "
-                      f"An 8B model at {long_:,.0f} tokens: {binary(big * long_)}.",
-                f"GPT-2 small 在 {short:,.0f} 个 token 时：f32 占 {binary(f32 * short)}，f16 占 {binary(f16 * short)}。"
-                f"8B 模型在 {long_:,.0f} 个 token 时：{binary(big * long_)}。")
+    d.text(plot.x(long_) - 10, plot.y(big * long_) - 4, size(big * long_), "write strong", "end")
+    d.text(plot.x(short) + 10, plot.y(f32 * short) + 8, size(f32 * short), "read strong")
+    d.text(plot.x(short) + 10, plot.y(f16 * short) + 16, size(f16 * short), "other strong")
+    words = say(book, f"GPT-2 small at {short:,.0f} tokens: {size(f32 * short)} in f32, {size(f16 * short)} in f16. "
+                      f"An 8B model at {long_:,.0f} tokens: {size(big * long_)}.",
+                f"GPT-2 small 在 {short:,.0f} 个 token 时：f32 占 {size(f32 * short)}，f16 占 {size(f16 * short)}。"
+                f"8B 模型在 {long_:,.0f} 个 token 时：{size(big * long_)}。")
     return framed("05-memory", d.svg(say(book, "Size of the KV cache against tokens kept",
                                          "KV 缓存的大小与 token 数"), words), words + say(
         book, " Both axes are logarithmic: a line of one slope is so many bytes for each token.",
@@ -686,10 +691,10 @@ def pace(book):
                 name = ", ".join(w for part in r["id"].split("_")[1:] if (w := words.get(part, part)))
                 name = name.replace(", 1 thread", ", 1 thr.") if width(name) > 130 else name
                 m = r["measured"]
-                rows.append((name, plain(m["median"]), (m["min"], m["max"]),
+                rows.append((name, book.number(m["median"]), (m["min"], m["max"]),
                              [("predicted", r["predicted"]), ("measured", m["median"])]))
-                said.append(say(book, f"{head}, {name}: predicted {plain(r['predicted'])}, measured {plain(m['median'])}",
-                                f"{head}，{name}：预测 {plain(r['predicted'])}，实测 {plain(m['median'])}"))
+                said.append(say(book, f"{head}, {name}: predicted {book.number(r['predicted'])}, measured {book.number(m['median'])}",
+                                f"{head}，{name}：预测 {book.number(r['predicted'])}，实测 {book.number(m['median'])}"))
         groups.append((head, way, rows))
     if not any(rows for _, _, rows in groups):
         raise Missing("no rows 'read_...' and 'write_...' in the results of chapter 07")

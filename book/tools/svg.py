@@ -19,7 +19,7 @@ def width(words, size=TEXT):
     return size * sum(1.0 if east_asian_width(c) in "WF" else
                       0.3 if c in "il.,:;'|!()" else
                       0.88 if c in "mwMW%" else
-                      0.68 if c.isupper() else 0.57 for c in words)
+                      0.7 if c.isupper() else 0.61 for c in words)
 
 
 def attributes(names):
@@ -49,9 +49,9 @@ class Drawing:
     def rect(self, x, y, w, h, css, rx=None):
         self.add("rect", x=x, y=y, width=max(w, 0.0), height=max(h, 0.0), rx=rx, class_=css)
 
-    def path(self, points, css, close=False):
+    def path(self, points, css, close=False, **more):
         self.add("path", class_=css, d="M" + "L".join(
-            f"{x:.1f} {y:.1f}" for x, y in points) + ("Z" if close else ""))
+            f"{x:.1f} {y:.1f}" for x, y in points) + ("Z" if close else ""), **more)
 
     def mark(self, shape, x, y, css, r=4.5):
         """A point. The shape says what it is, the colour only repeats it."""
