@@ -30,9 +30,8 @@ def attributes(names):
 class Drawing:
     """Shapes one after another; svg() wraps them, with what a screen reader says."""
 
-    def __init__(self, name, height, width=WIDTH):
-        self.name, self.height, self.width = name, height, width
-        self.parts = []
+    def __init__(self, height):
+        self.height, self.parts = height, []
 
     def add(self, tag, inside=None, **names):
         rounded = {k: round(v, 2) if isinstance(v, float) else v for k, v in names.items()}
@@ -74,12 +73,21 @@ class Drawing:
         self.path([(x, y), (x - 7 * u - 4 * v, y - 7 * v + 4 * u),
                    (x - 7 * u + 4 * v, y - 7 * v - 4 * u)], css + " head", close=True)
 
-    def svg(self, title, description, css=""):
-        n = self.name
-        return (f'<svg class="drawing {css}" viewBox="0 0 {self.width} {self.height}" role="img"'
-                f' aria-labelledby="{n}-title {n}-desc">'
-                f'<title id="{n}-title">{escape(title)}</title>'
-                f'<desc id="{n}-desc">{escape(description)}</desc>'
+    def legend(self, y, entries, x=0):
+        """Marks and what they mean, one beside the other: (shape, css, words)."""
+        for shape, css, words in entries:
+            if shape == "swatch":
+                self.rect(x, y - 11, 13, 13, css, rx=2)
+            else:
+                self.mark(shape, x + 7, y - 5, css)
+            self.text(x + 19, y, words)
+            x += 35 + width(words)
+
+    def svg(self, name, title, description):
+        return (f'<svg class="drawing" viewBox="0 0 {WIDTH} {self.height:.0f}" role="img" '
+                f'aria-labelledby="{name}-title {name}-desc">'
+                f'<title id="{name}-title">{escape(title)}</title>'
+                f'<desc id="{name}-desc">{escape(description)}</desc>'
                 + "".join(self.parts) + "</svg>")
 
 
@@ -129,7 +137,9 @@ class Plot:
             d.text(self.left - 6, self.y(v) + 5, (ysay or say)(v), "tick", "end")
         for v in xticks:
             d.line(self.x(v), self.bottom, self.x(v), self.bottom + 5, "axis")
-            d.text(self.x(v), self.bottom + 20, (xsay or say)(v), "tick", "middle")
+            words = (xsay or say)(v)
+            d.text(min(self.x(v), WIDTH - width(words) / 2), self.bottom + 20, words, "tick",
+                   "middle")
         d.line(self.left, self.bottom, self.right, self.bottom, "axis")
         d.text(0, 13, yname, "name")
         d.text(WIDTH, self.bottom + 40, xname, "name", "end")
