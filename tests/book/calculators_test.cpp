@@ -1,5 +1,5 @@
-// The book's calculators run in the reader's browser. Here Node.js runs the same script on a
-// grid of inputs, and the ledger says what must come out.
+// The book's calculators run in the reader's browser. Here Node.js runs the same script
+// on a grid of inputs, and the ledger says what must come out.
 
 #include <gtest/gtest.h>
 
@@ -18,13 +18,14 @@ using nlohmann::json;
 json answers(const std::string& kind, const json& inputs) {
     const support::TempDir folder;
     support::spew(folder / "inputs.json", inputs.dump());
-    const std::string script = "const c = require('" SOURCE_DIR
-                               "/book/theme/calculators.js');"
-                               "const f = require('fs');"
-                               "const inputs = JSON.parse(f.readFileSync(process.argv[1]));"
-                               "f.writeFileSync(process.argv[2], "
-                               "JSON.stringify(inputs.map(c." +
-                               kind + ")))";
+    const std::string script =
+        "const c = require('" SOURCE_DIR
+        "/book/theme/calculators.js');"
+        "const f = require('fs');"
+        "const inputs = JSON.parse(f.readFileSync(process.argv[1]));"
+        "f.writeFileSync(process.argv[2], "
+        "JSON.stringify(inputs.map(c." +
+        kind + ")))";
     const std::string command = "node -e \"" + script + "\" '" +
                                 (folder / "inputs.json").string() + "' '" +
                                 (folder / "answers.json").string() + "'";
@@ -92,11 +93,12 @@ TEST(Calculators, PaceIsTheLedgers) {
         const double weights = in["weights"].get<double>() * 1e9;
         const ledger::Machine machine{
             .read_bandwidth = in["bandwidth"].get<double>() * 1e9,
-            .multiply_add_peak = in["peak"].get<double>() * 1e12};
+            .multiply_add_peak = in["peak"].get<double>() * 1e12,
+            .threads = 1};
         const double bytes = weights + sequences * in["cache"].get<double>() * 1e9;
         const double flops = 2 * weights / in["bytes"].get<int>() * sequences;
-        const ledger::Seconds beat =
-            ledger::predict(ledger::Operation{"one token of each", 1, flops, bytes}, machine);
+        const ledger::Seconds beat = ledger::predict(
+            ledger::Operation{"one token of each", 1, flops, bytes}, machine);
         EXPECT_NEAR(found[i]["beat"].get<double>() / beat, 1, 1e-12) << in;
         EXPECT_NEAR(found[i]["rate"].get<double>() * beat / sequences, 1, 1e-12) << in;
     }
