@@ -555,9 +555,9 @@ def rates(book, say):
     "without": ("without: {value} s", "没有缓存：{value} 秒"),
     "caption": (
         "Seconds until so many tokens are written. After {tokens}: {without} s without a KV cache, "
-        "{with_} s with one. Without, each token takes longer than the one before.",
+        "{with_} s with one. Without, every token needs a longer pass than the one before.",
         "写出这么多 token 用了多少秒。到第 {tokens} 个：没有 KV 缓存 {without} 秒，有缓存 {with_} 秒。"
-        "没有缓存，每个 token 都比前一个更慢。"),
+        "没有缓存，每个 token 都要比前一个多算一截。"),
     "with s": ("with, s", "有缓存，秒"),
     "without s": ("without, s", "没有缓存，秒"),
 })
@@ -674,10 +674,9 @@ def timeline(book, say, top=30):
     "title": ("The beat against the context", "节拍与上下文长度"),
     "x": ("tokens before", "前面的 token 数"),
     "y": ("milliseconds for a token", "每个 token 的毫秒数"),
-    "item": ("behind {past}: predicted {predicted} ms, measured {measured} ms",
+    "item": ("behind {past} tokens {predicted} ms predicted, {measured} ms measured",
              "前面有 {past} 个 token：预测 {predicted} 毫秒，实测 {measured} 毫秒"),
-    "desc": ("Time for one more token. {items}.", "再写一个 token 的时间。{items}。"),
-    "caption": ("Time for one more token, {items}.", "再写一个 token 要多久。{items}。"),
+    "caption": ("Time for one more token: {items}.", "再写一个 token 要多久。{items}。"),
 })
 def context(book, say):
     rows = sorted(exhibit(book, "06", "context"), key=lambda r: r["past"])
@@ -819,9 +818,9 @@ def stacked(dots, x, gap=11):
     "caption": (
         "Every prediction of the two ceilings, by chapter. Dots: time measured over time predicted. "
         "Triangles: rows that divide one by another. {count} rows; {near} of them within 20%. "
-        "Farthest off: {far} of chapter {where}, at {ratio:.2g}.",
+        "Farthest off: {far} of chapter {where}, at a ratio of {ratio:.2g}.",
         "两个上限给出的预测都在这里，按章排开。圆点：实测用时除以预测用时；三角：两行相除得到的倍数。"
-        "共 {count} 行，其中 {near} 行相差不到 20%。差得最远的是第 {where} 章的 {far}：{ratio:.2g}。"),
+        "共 {count} 行，其中 {near} 行相差不到 20%。差得最远的是第 {where} 章的 {far}，比值 {ratio:.2g}。"),
     "chapter": ("chapter", "章"),
     "row": ("row", "行"),
     "over": ("time over predicted", "用时比预测"),
