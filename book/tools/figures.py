@@ -14,7 +14,7 @@ from itertools import accumulate
 from math import atan2, degrees, floor, log2, log10
 
 from quantities import Missing
-from svg import WIDTH, Drawing, Plot, between, decades, linear, log, steps, width
+from svg import WIDTH, Drawing, Plot, decades, linear, log, log_axis, short, steps, width
 
 FIGURES = {}
 
@@ -37,6 +37,8 @@ class Words:
         self.words, self.language = COMMON | words, int(book.lang == "zh")
 
     def __call__(self, name, **values):
+        if name not in self.words:
+            raise Missing(f"no words for '{name}'")
         return self.words[name][self.language].format(**values)
 
     def each(self, name, rows):
@@ -57,7 +59,10 @@ def make(book, name):
         raise Missing(f"no figure '{name}'; there are {', '.join(sorted(FIGURES))}")
     draw, words = FIGURES[name]
     say = Words(book, words)
-    body, values, *table = draw(book, say)
+    try:
+        body, values, *table = draw(book, say)
+    except KeyError as missing:
+        raise Missing(f"figure '{name}' needs {missing}") from missing
     if isinstance(body, Drawing):
         body = body.svg(name, say("title", **values),
                         say("desc" if "desc" in words else "caption", **values))
@@ -122,11 +127,6 @@ def note(book, number, name):
 # ---------------------------
 
 
-def short(value):
-    """Of an axis, or of a picture whose table has it in full."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
 def tidy(value):
     """The largest of 1, 1.5, 2, 3, 5, 8 times a power of ten that is no more."""
     one = 10.0 ** floor(log10(value))
@@ -147,10 +147,23 @@ def in_html(piece):
                      run[0].replace("\\x", " ").strip().upper() + "</span>", escape(shown(piece)))
 
 
+ESCAPED = re.compile(r"\\x([0-9a-f]{2})|\\u\{([0-9a-f]+)\}|\\([nrt\\])|(.)")
+
+
+def spelled(pieces):
+    """The text that these pieces are, as one reads it: no marks, one blank for several."""
+    whole = b"".join(
+        bytes.fromhex(byte) if byte else chr(int(code, 16)).encode() if code else
+        {"\\": b"\\"}.get(spelling, b" ") if spelling else other.replace("␣", " ").encode()
+        for byte, code, spelling, other in ESCAPED.findall("".join(pieces)))
+    return re.sub(r"\s+", " ", whole.decode(errors="ignore")).strip()
+
+
 def chips(pieces, css):
     """css: the class of each."""
+    broken = {piece: " broken" if BYTES.search(piece) else "" for piece in pieces}
     return '<span class="chips">' + "".join(
-        f'<span class="chip {one}{" broken" if BYTES.search(piece) else ""}">{in_html(piece)}</span>'
+        f'<span class="chip {one}{broken[piece]}">{in_html(piece)}</span>'
         for piece, one in zip(pieces, css)) + "</span>"
 
 
@@ -166,8 +179,9 @@ def predicted_measured(say, css):
     "title": ("A streamed answer as a time line", "流式输出的时间线"),
     "wait": ("wait: {wait}", "等待：{wait}"),
     "caption": (
-        "Time runs from left to right, line by line. A wait of {wait} while the prompt is read, then "
-        "a tick for each token; half of the gaps are {beat} or more. {seen} of {all} tokens are shown.",
+        "Time runs from left to right, line by line. A wait of {wait} while the prompt is read, "
+        "then a tick for each token; half of the gaps are {beat} or more. {seen} of {all} tokens "
+        "are shown.",
         "时间从左到右，一行接一行。先等 {wait}，这是在读提示；然后一个 token 一格，间隔的中位数是 "
         "{beat}。图里是 {all} 个 token 中的前 {seen} 个。"),
 })
@@ -238,7 +252,8 @@ def token_chips(book, say):
         groups.setdefault(r["text"], {}).setdefault(r["vocabulary"], []).append(r["piece"])
     html = ""
     for text, cut in groups.items():
-        html += f'<p class="chips-text">{say(text)}</p>'
+        sentence = spelled(next(iter(cut.values())))
+        html += f'<p class="chips-text"><b>{say(text)}</b> {escape(sentence)}</p>'
         for name, pieces in cut.items():
             heading = say("heading", entries=entries[name], count=len(pieces))
             html += f'<p class="chips-label">{heading}</p>' + chips(
@@ -466,13 +481,14 @@ def one_pass(book, say):
              "written. Arithmetic: {flops} either way.",
              "一个 token 要搬的字节：一次读 512 个时 {read}，写时 {write}。计算量都是 {flops}。"),
     "caption": (
-        "Areas are to scale. The arithmetic is the same. The bytes differ {times}, since 512 tokens "
-        "that are read share one trip of the weights, and each written one makes the trip alone.",
+        "Areas are to scale. The arithmetic is the same. The bytes differ {times}, since 512 "
+        "tokens that are read share one trip of the weights, and each written one makes the trip "
+        "alone.",
         "面积按比例画。计算量一样，字节差 {times}：读的时候，512 个 token 合用一趟权重；写的时候，"
         "一个 token 就要单独搬一趟。"),
 })
 def bytes_of_a_token(book, say, side=120):
-    read, write = note(book, "04", "bytes_per_token_read"), note(book, "04", "bytes_per_token_write")
+    read, write = (note(book, "04", f"bytes_per_token_{way}") for way in ("read", "write"))
     flops = note(book, "04", "flops_per_token")
     sizes = [book.number(read, "bytes"), book.number(write, "bytes")]
     count = say("count", millions=flops / 1e6, yi=flops / 1e8)
@@ -495,8 +511,8 @@ def dot_rows(groups, axis, left, right=318):
     as written at the right, (least, most) or None, [(shape, value)])."""
     values = [v for _, _, rows in groups for _, _, span, marks in rows
               for v in (*(span or ()), *(v for _, v in marks))]
-    low, high, ticks = between(min(values), max(values))
-    x, bottom = log(low, high, left, right), sum(28 + 26 * len(rows) for _, _, rows in groups)
+    x, ticks = log_axis(values, left, right)
+    bottom = sum(28 + 26 * len(rows) for _, _, rows in groups)
     d = Drawing(bottom + 42)
     for t in ticks:
         d.line(x(t), 22, x(t), bottom, "grid")
@@ -549,7 +565,8 @@ def rates(book, say):
 
 
 @figure("05-elapsed", {
-    "title": ("Seconds against tokens written, with a KV cache and without", "有无 KV 缓存：写出的 token 数与用时"),
+    "title": ("Seconds against tokens written, with a KV cache and without",
+              "有无 KV 缓存：写出的 token 数与用时"),
     "x": ("tokens written", "写出的 token 数"),
     "with": ("with a cache: {value} s", "有缓存：{value} 秒"),
     "without": ("without: {value} s", "没有缓存：{value} 秒"),
@@ -594,8 +611,8 @@ def elapsed(book, say):
     "each": ("{size} a token", "每个 token {size}"),
     "x": ("tokens in the cache", "缓存里的 token 数"),
     "caption": (
-        "GPT-2 small with a full context of {short} tokens: {f32} in f32, {f16} in f16. An 8B model "
-        "at {long}: {big}. Both axes are logarithmic; every line grows by the same bytes with each "
+        "GPT-2 small with a full context of {short} tokens: {f32} in f32, {f16} in f16. An 8B "
+        "model at {long}: {big}. Both axes are logarithmic; every line grows by the same bytes with each "
         "token.",
         "GPT-2 small 的上下文满到 {short} 个 token 时：f32 占 {f32}，f16 占 {f16}。8B 模型到 {long} 个："
         "{big}。两根轴都是对数刻度；每条线都是每多一个 token，就多同样多的字节。"),
@@ -789,7 +806,7 @@ def ratios(results):
     """(chapter, row, time measured over time predicted) where the two ceilings predict."""
     for number, run in sorted(results.items()):
         for r in run["rows"]:
-            if r["predicted"] and r["measured"]["median"] and r["unit"] in ("s", "token/s", "times"):
+            if r["predicted"] and r["unit"] in ("s", "token/s", "times"):
                 ratio = r["measured"]["median"] / r["predicted"]
                 yield number, r, 1 / ratio if r["unit"] == "token/s" else ratio
 
@@ -816,9 +833,9 @@ def stacked(dots, x, gap=11):
     "faster": ("← faster", "← 比预测快"),
     "slower": ("slower than predicted →", "比预测慢 →"),
     "caption": (
-        "Every prediction of the two ceilings, by chapter. Dots: time measured over time predicted. "
-        "Triangles: rows that divide one by another. {count} rows; {near} of them within 20%. "
-        "Farthest off: {far} of chapter {where}, at a ratio of {ratio:.2g}.",
+        "Every prediction of the two ceilings, by chapter. Dots: time measured over time "
+        "predicted. Triangles: rows that divide one by another. {count} rows; {near} of them "
+        "within 20%. Farthest off: {far} of chapter {where}, at a ratio of {ratio:.2g}.",
         "两个上限给出的预测都在这里，按章排开。圆点：实测用时除以预测用时；三角：两行相除得到的倍数。"
         "共 {count} 行，其中 {near} 行相差不到 20%。差得最远的是第 {where} 章的 {far}，比值 {ratio:.2g}。"),
     "chapter": ("chapter", "章"),
@@ -829,13 +846,12 @@ def predicted(book, say, top=44):
     ours, yours = sorted(ratios(book.results), key=lambda p: p[2]), list(ratios(book.yours))
     if not ours:
         raise Missing("no row with a prediction in any results")
-    values = [v for _, _, v in ours + yours]
-    low, high, ticks = between(min(0.5, *values), max(2, *values))
-    x, bottom, lanes = log(low, high, 44, 386), top, []
+    x, ticks = log_axis([0.5, 2, *(v for _, _, v in ours + yours)], 44, 386)
+    bottom, lanes = top, []
     for number in sorted({n for n, _, _ in ours + yours}):
         dots = [("ratio" if r["unit"] == "times" else "measured", v)
-                for n, r, v in ours if n == number] + [("yours", v) for n, _, v in yours if n == number]
-        dots = stacked(dots, x)
+                for n, r, v in ours if n == number]
+        dots = stacked(dots + [("yours", v) for n, _, v in yours if n == number], x)
         levels = [level for level, _ in dots]
         lanes.append((number, bottom, 12 - 12 * min(levels), dots))
         bottom += 24 + 12 * (max(levels) - min(levels))
@@ -871,12 +887,12 @@ def predicted(book, say, top=44):
 # ---------------------
 
 PARTS = {  # left, top, width, height
-    "tokenizer": (0, 30, 88, 30), "embedding": (0, 82, 88, 30), "layers": (104, 22, 190, 98),
-    "attention": (114, 32, 80, 30), "mlp": (114, 82, 80, 30), "kv_cache": (214, 32, 72, 30),
+    "tokenizer": (0, 30, 92, 30), "embedding": (0, 82, 92, 30), "layers": (106, 22, 192, 98),
+    "attention": (114, 32, 84, 30), "mlp": (114, 82, 84, 30), "kv_cache": (214, 32, 76, 30),
     "head": (314, 82, 72, 30), "sampler": (314, 30, 72, 30), "loop": None}
-ARROWS = ([(44, 16), (44, 28)], [(44, 60), (44, 80)], [(88, 97), (102, 97)], [(154, 62), (154, 80)],
-          [(194, 42), (212, 42)], [(214, 53), (196, 53)], [(294, 97), (312, 97)],
-          [(350, 82), (350, 62)], [(350, 30), (350, 16)])
+ARROWS = ([(46, 16), (46, 28)], [(46, 60), (46, 80)], [(92, 97), (104, 97)],
+          [(156, 62), (156, 80)], [(198, 42), (212, 42)], [(214, 53), (200, 53)],
+          [(298, 97), (312, 97)], [(350, 82), (350, 62)], [(350, 30), (350, 16)])
 MAP = {
     "tokenizer": ("tokenizer", "分词器"),
     "embedding": ("embedding", "嵌入"),
@@ -907,16 +923,16 @@ def map(book, lit):
     for part, box in PARTS.items():
         if part == "layers":
             d.rect(*box, "frame" + on[part], rx=8)
-            d.text(242, 102, say(part), "strong" if on[part] else "tick", "middle")
+            d.text(248, 102, say(part), "strong" if on[part] else "tick", "middle")
         elif box:
             d.rect(*box, "part" + on[part], rx=6)
             d.text(box[0] + box[2] / 2, box[1] + 20, say(part), "onlit" if on[part] else "tick",
                    "middle")
-    for x in (44, 350):
+    for x in (46, 350):
         d.text(x, 12, say("text"), "tick", "middle")
     for points in ARROWS:
         d.arrow(points)
-    d.arrow([(386, 45), (397, 45), (397, 138), (44, 138), (44, 114)], "flow" + on["loop"])
+    d.arrow([(386, 45), (397, 45), (397, 138), (46, 138), (46, 114)], "flow" + on["loop"])
     wide = width(say("loop")) + 14
     d.rect(214 - wide / 2, 128, wide, 20, "plate")
     d.text(214, 143, say("loop"), "strong" if on["loop"] else "tick", "middle")

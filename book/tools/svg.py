@@ -19,7 +19,12 @@ def width(words, size=TEXT):
     return size * sum(1.0 if east_asian_width(c) in "WF" else
                       0.3 if c in "il.,:;'|!()" else
                       0.88 if c in "mwMW%" else
-                      0.7 if c.isupper() else 0.61 for c in words)
+                      0.7 if c.isupper() else 0.63 for c in words)
+
+
+def short(value):
+    """A number as an axis has it."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def attributes(names):
@@ -112,15 +117,17 @@ def decades(low, high):
     return [10.0 ** k for k in range(floor(log10(low) + 1e-9), ceil(log10(high) - 1e-9) + 1)]
 
 
-def between(low, high):
-    """Low and high end of a log axis, and its ticks: 1, 2, 5 where few, else powers of ten."""
-    low, high = low * 0.8, high * 1.25
-    fine = [m * 10.0 ** k for k in range(floor(log10(low)), ceil(log10(high)) + 1) for m in (1, 2, 5)]
-    for ticks in (fine, [t for t in fine if f"{t:.0e}"[0] == "1"]):
-        inside = [t for t in ticks if low <= t <= high]
-        if len(inside) <= 6:
+def log_axis(values, start, end):
+    """A scale with room for all of them, and its ticks: 1, 2, 5 where their numbers have
+    room beside each other, else powers of ten."""
+    low, high = 0.8 * min(values), 1.25 * max(values)
+    at = log(low, high, start, end)
+    for digits in ((1, 2, 5), (1,)):
+        ticks = [m * t for t in decades(low / 10, high) for m in digits if low <= m * t <= high]
+        room = (at(b) - at(a) - width(short(a) + short(b)) / 2 for a, b in zip(ticks, ticks[1:]))
+        if min(room, default=9) > 8:
             break
-    return low, high, inside
+    return at, ticks
 
 
 class Plot:
@@ -130,14 +137,14 @@ class Plot:
         self.d, self.x, self.y = drawing, x, y
         self.left, self.top, self.right, self.bottom = left, top, right, bottom
 
-    def axes(self, xticks, yticks, xname, yname, xsay=None, ysay=None):
-        d, say = self.d, lambda v: f"{v:,.10g}"
+    def axes(self, xticks, yticks, xname, yname, ysay=None):
+        d = self.d
         for v in yticks:
             d.line(self.left, self.y(v), self.right, self.y(v), "grid")
-            d.text(self.left - 6, self.y(v) + 5, (ysay or say)(v), "tick", "end")
+            d.text(self.left - 6, self.y(v) + 5, (ysay or short)(v), "tick", "end")
         for v in xticks:
             d.line(self.x(v), self.bottom, self.x(v), self.bottom + 5, "axis")
-            words = (xsay or say)(v)
+            words = short(v)
             d.text(min(self.x(v), WIDTH - width(words) / 2), self.bottom + 20, words, "tick",
                    "middle")
         d.line(self.left, self.bottom, self.right, self.bottom, "axis")
