@@ -612,8 +612,8 @@ def elapsed(book, say):
     "x": ("tokens in the cache", "缓存里的 token 数"),
     "caption": (
         "GPT-2 small with a full context of {short} tokens: {f32} in f32, {f16} in f16. An 8B "
-        "model at {long}: {big}. Both axes are logarithmic; every line grows by the same bytes with each "
-        "token.",
+        "model at {long}: {big}. Both axes are logarithmic; every line grows by the same bytes "
+        "with each token.",
         "GPT-2 small 的上下文满到 {short} 个 token 时：f32 占 {f32}，f16 占 {f16}。8B 模型到 {long} 个："
         "{big}。两根轴都是对数刻度；每条线都是每多一个 token，就多同样多的字节。"),
 })
