@@ -596,7 +596,9 @@ def elapsed(book, say):
         plot.mark("predicted", m, seconds, css)
     d.text(plot.x(n) - 16, max(60, plot.y(slow) + 5), say("without", value=short(slow)),
            "write strong", "end")
-    d.text(plot.x(n), plot.y(fast) - 14, say("with", value=short(fast)), "read strong", "end")
+    near = plot.y(fast) - plot.y(slow) < 40
+    d.text(plot.x(n), plot.y(fast) + (22 if near else -14), say("with", value=short(fast)),
+           "read strong", "end")
     return (d, {"tokens": short(n), "without": short(slow), "with_": short(fast)},
             (("tokens", "with s", "without s"),
              [(short(r["tokens"]), f"{r['with_seconds']:.3g}", f"{r['without_seconds']:.3g}")
@@ -754,16 +756,14 @@ def roofline(book, say):
     x, y = 0.44 * x0 + 0.56 * x1 - 8, 0.44 * y0 + 0.56 * y1 - 8
     d.text(x, y, say("memory", **values), "", "middle",
            transform=f"rotate({degrees(atan2(y1 - y0, x1 - x0)):.1f} {x:.1f} {y:.1f})")
-    d.text(388, y1 - 9, say("arithmetic", **values), "", "end")
-    d.text(x1 + 6, 310, say("ridge", **values), "tick")
-    for n, intensity, pace in points:
-        plot.mark("measured", intensity, pace, "write" if n == 1 else "read")
-    labelled = []
+    plot.label(say("arithmetic", **values), "", (388, y1 - 9, "end"))
+    plot.label(say("ridge", **values), "tick", (x1 + 6, 310, "start"), (x1 - 6, 310, "end"))
     for n, intensity, pace in [points[0], points[-1], *points[1:-1]]:
-        words, x, y = say("one") if n == 1 else str(n), plot.x(intensity) + 4, plot.y(pace) + 19
-        if all(x > b + 3 or x + width(words) + 3 < a or abs(y - v) > 15 for a, b, v in labelled):
-            d.text(x, y, words, "strong write" if n == 1 else "")
-            labelled.append((x, x + width(words), y))
+        x, y, one = plot.x(intensity), plot.y(pace), n == 1
+        plot.mark("measured", intensity, pace, "write" if one else "read")
+        plot.label(say("one") if one else str(n), "strong write" if one else "",
+                   (x + 4, y + 19, "start"), (x + 9, y + 5, "start"), (x + 4, y - 9, "start"),
+                   (x - 8, y + 5, "end"))
     cells = [(n, short(intensity), short(pace)) for n, intensity, pace in points]
     items = say.each("item", (dict(zip(("n", "intensity", "pace"), cell)) for cell in cells))
     return d, values | {"items": items}, (("tokens", "intensity", "pace"), cells)

@@ -119,11 +119,12 @@ def decades(low, high):
 
 def log_axis(values, start, end):
     """A scale with room for all of them, and its ticks: 1, 2, 5 where their numbers have
-    room beside each other, else powers of ten."""
+    room beside each other, else powers of ten, or every other of those."""
     low, high = 0.8 * min(values), 1.25 * max(values)
     at = log(low, high, start, end)
-    for digits in ((1, 2, 5), (1,)):
-        ticks = [m * t for t in decades(low / 10, high) for m in digits if low <= m * t <= high]
+    powers = [t for t in decades(low, high) if low <= t <= high]
+    fine = [m * t for t in decades(low / 10, high) for m in (1, 2, 5) if low <= m * t <= high]
+    for ticks in (fine, powers, powers[::2], powers[::3]):
         room = (at(b) - at(a) - width(short(a) + short(b)) / 2 for a, b in zip(ticks, ticks[1:]))
         if min(room, default=9) > 8:
             break
@@ -136,6 +137,7 @@ class Plot:
     def __init__(self, drawing, x, y, left, top, right, bottom):
         self.d, self.x, self.y = drawing, x, y
         self.left, self.top, self.right, self.bottom = left, top, right, bottom
+        self.taken = []  # by labels
 
     def axes(self, xticks, yticks, xname, yname, ysay=None):
         d = self.d
@@ -159,3 +161,13 @@ class Plot:
 
     def whisker(self, a, low, high, css):
         self.d.line(self.x(a), self.y(low), self.x(a), self.y(high), "whisker " + css)
+
+    def label(self, words, css, *places):
+        """At the first of the places (x, baseline, anchor) that is free; at none, if none is."""
+        for x, y, anchor in places:
+            left = x - width(words) * (anchor == "end")
+            a, b, c, d = left, left + width(words), y - 12, y + 3
+            if self.left < a and b < WIDTH and d < self.bottom and all(
+                    a > f or b < e or c > h or d < g for e, f, g, h in self.taken):
+                self.taken.append((a, b, c, d))
+                return self.d.text(x, y, words, css, anchor)
