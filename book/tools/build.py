@@ -279,9 +279,12 @@ def main():
     try:
         with ThreadPoolExecutor() as both:
             list(both.map(build, WORDS))
+        shutil.copy(ROOT / "book/theme/language.html", OUT / "index.html")
     except Missing as missing:
         sys.exit(f"book: {missing}")
-    shutil.copy(ROOT / "book/theme/language.html", OUT / "index.html")
+    finally:
+        if not (OUT / "index.html").exists():  # half a book is worse than none
+            shutil.rmtree(OUT)
 
 
 if __name__ == "__main__":

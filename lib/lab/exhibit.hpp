@@ -8,12 +8,14 @@ namespace lab {
 
 /// A number, or a text such as a token's piece.
 using Cell = std::variant<double, std::string>;
+
+/// One row of an exhibit.
 using Cells = std::vector<Cell>;
 
 /// The numbers behind a picture: a small table that is written to the results file and
 /// not printed.
 struct Exhibit {
-    std::string id;
+    std::string id;                    ///< by which a figure asks for it
     std::vector<std::string> columns;  ///< their names
     std::vector<Cells> rows;           ///< each with a cell for every column
 };

@@ -22,22 +22,26 @@ std::string read_whole_file(const std::filesystem::path& file);
 /// BadInput for a value of another kind.
 class Place {
 public:
+    /// @param value  must outlive the place
+    /// @param path   the file, and the way to the value within it
     Place(const nlohmann::json& value, std::string path)
         : value_(value), path_(std::move(path)) {}
 
     Place operator[](const char* name) const;  ///< a member; it must be there
 
-    bool is_null() const { return value_.is_null(); }
-    bool is_text() const { return value_.is_string(); }
+    bool is_null() const { return value_.is_null(); }    ///< `null` stands there
+    bool is_text() const { return value_.is_string(); }  ///< a string stands there
 
-    std::string text() const;
-    bool truth() const;
-    double number() const;
-    std::int64_t count() const;  ///< 0 or more
-    int small_count() const;
-    std::vector<Place> list() const;
+    std::string text() const;         ///< a string
+    bool truth() const;               ///< `true` or `false`
+    double number() const;            ///< any number
+    std::int64_t count() const;       ///< a whole number, 0 or more
+    int small_count() const;          ///< the same, and it fits an int
+    std::vector<Place> list() const;  ///< the members of an array
 
-    const std::string& path() const { return path_; }
+    const std::string& path() const { return path_; }  ///< as messages name it
+
+    /// @throws BadInput that names the place, what was expected, and what was found.
     [[noreturn]] void fail(const char* expected) const;
 
 private:

@@ -14,6 +14,7 @@ using ledger::Seconds;
 /// Runs from the moment it is made.
 class Stopwatch {
 public:
+    /// Since then, by a clock that never goes back.
     Seconds seconds() const {
         return std::chrono::duration<double>(Clock::now() - start_).count();
     }
