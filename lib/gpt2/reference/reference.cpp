@@ -53,12 +53,9 @@ class Reference {
 public:
     explicit Reference(const Weights& weights) : weights_(weights) {}
 
-    struct Pass {
-        Matrix logits;                  // [tokens, n_vocab]
-        std::vector<double> attention;  // [n_layer, n_head, tokens, tokens]
-    };
-
-    Pass forward(std::span<const Token> tokens) const {
+    /// @param looks  where given, every head's weights are appended to it
+    Matrix logits(std::span<const Token> tokens,
+                  std::vector<double>* looks = nullptr) const {
         const Config& c = weights_.config();
         const Matrix wte = matrix(Part::token_embedding);
         const Matrix wpe = matrix(Part::position_embedding);
@@ -67,15 +64,12 @@ public:
         for (std::size_t t = 0; t < tokens.size(); ++t)
             xt::view(x, t) = xt::view(wte, tokens[t]) + xt::view(wpe, t);
 
-        Pass pass;
         for (int i = 0; i < c.n_layer; ++i) {
-            x += attention(layer_norm(x, Part::ln_1_gain, Part::ln_1_bias, i), i,
-                           pass.attention);
+            x += attention(layer_norm(x, Part::ln_1_gain, Part::ln_1_bias, i), i, looks);
             x += mlp(layer_norm(x, Part::ln_2_gain, Part::ln_2_bias, i), i);
         }
-        pass.logits = matmul(layer_norm(x, Part::ln_f_gain, Part::ln_f_bias, 0),
-                             xt::transpose(wte));
-        return pass;
+        return matmul(layer_norm(x, Part::ln_f_gain, Part::ln_f_bias, 0),
+                      xt::transpose(wte));
     }
 
 private:
@@ -86,9 +80,8 @@ private:
                vector(bias, layer);
     }
 
-    /// Each position looks back at itself and all before it. What it looks at is appended
-    /// to `seen`, head by head.
-    Matrix attention(const Matrix& x, int layer, std::vector<double>& seen) const {
+    /// Each position looks back at itself and all before it.
+    Matrix attention(const Matrix& x, int layer, std::vector<double>* looks) const {
         const std::size_t n = x.shape(0), d = x.shape(1);
         const std::size_t heads = weights_.config().n_head, dim = d / heads;
 
@@ -109,10 +102,10 @@ private:
             };
             const Matrix q = part(0), k = part(1), v = part(2);
             const Matrix scores = matmul(q, xt::transpose(k)) / std::sqrt(double(dim));
-            const Matrix looks = softmax(scores + mask);
+            const Matrix weights = softmax(scores + mask);
+            if (looks) looks->insert(looks->end(), weights.begin(), weights.end());
             xt::view(out, xt::all(), xt::range(h * dim, (h + 1) * dim)) =
-                matmul(looks, v);
-            seen.insert(seen.end(), looks.begin(), looks.end());
+                matmul(weights, v);
         }
         // [attention]
         return linear(out, Part::attn_proj_weight, Part::attn_proj_bias, layer);
@@ -157,14 +150,16 @@ void check(std::span<const Token> tokens, const Config& config) {
 std::vector<double> reference_logits(const Weights& weights,
                                      std::span<const Token> tokens) {
     check(tokens, weights.config());
-    const Matrix logits = Reference(weights).forward(tokens).logits;
+    const Matrix logits = Reference(weights).logits(tokens);
     return {logits.begin(), logits.end()};
 }
 
 std::vector<double> reference_attention(const Weights& weights,
                                         std::span<const Token> tokens) {
     check(tokens, weights.config());
-    return Reference(weights).forward(tokens).attention;
+    std::vector<double> looks;
+    Reference(weights).logits(tokens, &looks);
+    return looks;
 }
 
 }  // namespace gpt2
