@@ -199,8 +199,9 @@ def finish_page(name, text, words, order):
     body = re.sub(r'<p class="definition">.*?</p>', "", body, flags=re.S)
     body = re.sub(r' onclick="[^"]*"', "", body)
     body = re.sub(r'<a href="[^"]*"><span class="icondoc"></span></a>', "", body)
-    if words["doxygen"] == "Chinese":  # Doxygen puts a blank before a formula
+    if words["doxygen"] == "Chinese":  # blanks around a formula
         body = re.sub(r"(?<=[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]) (?=\\\()", "", body)
+        body = re.sub(r"(?<=\\\)) (?=[\u4e00-\u9fff])", "", body)  # the style sheet spaces both
         if page is None:  # the reference is in English in both
             body = body.replace('<div class="contents">', '<div class="contents" lang="en">', 1)
 

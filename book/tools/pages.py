@@ -3,7 +3,7 @@ name, and makes Chinese Markdown survive Doxygen 1.9.4:
 
 1. **bold** and *emphasis* that touch a Chinese character become <b> and <em>: Doxygen sees
    emphasis at the edge of an ASCII word only.
-2. A line break between two Chinese characters is removed, lest a blank appear there.
+2. A line break within a Chinese sentence is removed, lest a blank appear there.
 
 A page keeps its number of lines, so that warnings point to the right one.
 """
@@ -20,22 +20,27 @@ from words import WORDS
 CJK = "\u3000-\u303f\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef\u2014\u2018\u2019\u201c\u201d\u2026"
 BOLD = re.compile(r"\*\*(?=\S)([^*\n]+?)(?<=\S)\*\*")
 EM = re.compile(r"(?<![*A-Za-z0-9_])\*(?=[^\s*])([^*\n]+?)(?<=\S)\*(?!\*)")
-STARTS_BLOCK = re.compile(r"\s*([-*+>|#]|\d+\.|\\\w|@\w|<|\||`{3}|~{3}|\[)")
-KEPT = re.compile(r"(`+[^`]*`+|\\f\$.*?\\f\$|\\htmlonly.*?\\endhtmlonly)")
+KEPT = re.compile(r"(`+[^`]*`+|\\f\$.*?\\f\$|\]\([^)]*\))")  # code, formulas, addresses
+
+# A line that ends, and one that begins, within a Chinese sentence.
+ENDS_CHINESE = re.compile(rf"[{CJK}](\]\([^)]*\)|</b>|</em>)?$")
+BEGINS_CHINESE = re.compile(rf"\s*(\[|<b>|<em>)?[{CJK}]")
 NUMBER = re.compile(r"\{\{(.+?)\}\}")
 COMMAND = re.compile(r"\\(figure|map|results|published|keep|calculator|excerpt|guess|endguess"
                      r"|reveal|endreveal|hint|endhint|homework|endhomework)(?:\{(.*)\})?\s*")
 
 
-def emphasis(text):
-    """The text, emphasis next to Chinese characters spelled out as HTML."""
+def prose(text):
+    """The text, emphasis next to Chinese characters spelled out as HTML. A per cent sign is
+    a command to Doxygen, which would swallow it."""
     def swap(tag, m):
         s, i, j = m.string, m.start(), m.end()
         near = s[i - 1:i] + s[j:j + 1] + m.group(1)[0] + m.group(1)[-1]
         return f"<{tag}>{m.group(1)}</{tag}>" if re.search(f"[{CJK}]", near) else m.group(0)
 
-    parts = KEPT.split(text)  # code, formulas and HTML stay as they are
+    parts = KEPT.split(text)
     for k in range(0, len(parts), 2):
+        parts[k] = re.sub(r"(?<!\\)%", r"\\%", parts[k])
         parts[k] = BOLD.sub(functools.partial(swap, "b"), parts[k])
         parts[k] = EM.sub(functools.partial(swap, "em"), parts[k])
     return "".join(parts)
@@ -130,10 +135,10 @@ def convert(text, numbers, page):
         except Missing as missing:
             raise Missing(f"{page}:{at}: {missing}") from None
         if not command:
-            line = emphasis(line)
+            line = prose(line)
         before = out[-1] if out else ""
-        if (before and line and re.search(f"[{CJK}]$", before) and re.match(rf"\s*[{CJK}]", line)
-                and not before.startswith("#") and not STARTS_BLOCK.match(line)):
+        if (ENDS_CHINESE.search(before) and BEGINS_CHINESE.match(line)
+                and not before.startswith("#")):
             out[-1] = before + line.lstrip()
             owed += 1
             continue

@@ -22,7 +22,7 @@ WORDS = {"en": (800, 1500), "zh": (1300, 2900)}  # words; characters
 LEFTOVER = [r"\*\*", r"(?<!\w)\*\w", r"\\f[\$\[]", r"\\[(\[]", r"[@\\](ref|snippet)\b",
             r"\\(figure|map|results|published|keep|calculator|excerpt|guess|reveal|hint)\b",
             r"\|:?--", r"\]\(", r"```", r"@[A-Za-z_]{3,}@", r"\{\{", r"\}\}", r"\{#",
-            r"(?m)^\s*\|.*\|\s*$", r"&lt;/?(div|details|b|em)&gt;"]
+            r"(?m)^\s*\|.*\|\s*$", r"</?(div|details|b|em|tt|code)>"]
 
 
 class Page(HTMLParser):
