@@ -929,7 +929,7 @@ def map(book, lit):
             d.text(box[0] + box[2] / 2, box[1] + 20, say(part), "onlit" if on[part] else "tick",
                    "middle")
     for x in (46, 350):
-        d.text(x, 12, say("text"), "tick", "middle")
+        d.text(x, 14, say("text"), "tick", "middle")
     for points in ARROWS:
         d.arrow(points)
     d.arrow([(386, 45), (397, 45), (397, 138), (46, 138), (46, 114)], "flow" + on["loop"])

@@ -55,15 +55,20 @@ const light = (c) => {
   });
   return .2126 * r + .7152 * g + .0722 * b;
 };
-const behind = (e) => {
-  const layers = [];
-  for (; e; e = e.parentElement) {
-    const layer = rgb(getComputedStyle(e).backgroundColor);
-    if (layer.a > 0) layers.push(layer);
-    if (layer.a > .99) break;
-  }
-  return layers.reverse().reduce((under, layer) => over(layer, under), [255, 255, 255]);
+const once = (f) => {  // f of an element, computed once
+  const known = new Map();
+  return (e) => {
+    if (!known.has(e)) known.set(e, f(e));
+    return known.get(e);
+  };
 };
+const behind = once((e) => {
+  if (!e) return [255, 255, 255];
+  const layer = rgb(getComputedStyle(e).backgroundColor);
+  return layer.a > .99 ? layer.c : over(layer, behind(e.parentElement));
+});
+const strength = once((e) => !e || e === document.body ? 1
+  : getComputedStyle(e).opacity * strength(e.parentElement));
 const drawn = (text, svg) => {
   const box = text.getBoundingClientRect();
   const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
@@ -93,10 +98,7 @@ for (const e of document.querySelectorAll('body *')) {
   const svg = e.closest('svg'), style = getComputedStyle(e);
   const under = svg ? drawn(e.closest('text'), svg) : behind(e);
   const ink = rgb(svg ? style.fill : style.color);
-  let strength = 1;
-  for (let p = e; p && p !== document.body; p = p.parentElement)
-    strength *= getComputedStyle(p).opacity;
-  const a = light(over({c: ink.c, a: ink.a * strength}, under)), b = light(under);
+  const a = light(over({c: ink.c, a: ink.a * strength(e)}, under)), b = light(under);
   const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
   if (ratio < 4.5)
     low.add(ratio.toFixed(2) + ' ' + e.tagName + '.' + (e.getAttribute('class') || '') + ' ' +
