@@ -131,7 +131,10 @@ def convert(text, numbers, page):
                     raise Missing("expected a blank line before it")
                 line = expand(numbers, *command.groups())
             else:
-                line = NUMBER.sub(lambda m: numbers.evaluate(m.group(1)), line)
+                filled = NUMBER.sub(lambda m: numbers.evaluate(m.group(1)), line)
+                if line.lstrip().startswith("{{"):  # "19. That" would begin a list
+                    filled = re.sub(r"^(\s*\d+)\.(\s|$)", r"\1\\.\2", filled)
+                line = filled
         except Missing as missing:
             raise Missing(f"{page}:{at}: {missing}") from None
         if not command:

@@ -64,11 +64,12 @@ def scaled(value, scales):
 
 
 class Figure(float):
-    """A number that knows its unit. Sums of figures are plain numbers."""
+    """A number that knows its unit, and whether the course printed it. Sums of figures are
+    plain numbers."""
 
-    def __new__(cls, value, unit, **more):
+    def __new__(cls, value, unit, printed=False, **more):
         self = super().__new__(cls, value)
-        self.unit = unit
+        self.unit, self.printed = unit, printed
         self.__dict__.update(more)
         return self
 
@@ -162,7 +163,7 @@ class Numbers:
         value = entry["value"]
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return value
-        return Figure(value, entry["unit"])
+        return Figure(value, entry["unit"], printed=True)
 
     # Words
     # -----
@@ -170,12 +171,15 @@ class Numbers:
     def unit(self, unit):
         return UNITS_ZH.get(unit, unit) if self.lang == "zh" else UNITS_EN.get(unit, unit)
 
-    def number(self, value, unit=""):
-        """"11.3 times" or "11.3 倍"; bytes and seconds get a prefix."""
+    def number(self, value, unit="", printed=False):
+        """"11.3 times" or "11.3 倍"; bytes and seconds get a prefix. A figure that somebody
+        printed keeps all its digits."""
         if unit == "s" and abs(value) >= 120:
             text, unit = number(value / 60), "min"
         elif unit in SCALES:
             text, unit = scaled(value, SCALES[unit])
+        elif printed and 1e-3 < abs(value) < 1e9:
+            text = f"{value:,.12g}"
         else:
             text = number(value)
         unit = self.unit(unit)
@@ -220,8 +224,11 @@ class Numbers:
             raise Missing(f"{{{{{source}}}}} is no number")
         if not math.isfinite(value):
             raise Missing(f"{{{{{source}}}}} is {value}")
-        return self.formatted(value, how) if how else self.number(
-            value, getattr(value, "unit", "") if isinstance(value, Figure) else "")
+        if how:
+            return self.formatted(value, how)
+        if not isinstance(value, Figure):
+            return self.number(value)
+        return self.number(value, value.unit, value.printed)
 
     def value(self, expression):
         python = re.sub(r"(?<![\w.\"'])(\d\d)(?=\.[A-Za-z_]|\[)", r"_\1", expression).strip()

@@ -75,7 +75,7 @@ def course_cell(numbers, id):
     entry = numbers.course.get(id)
     if not entry or isinstance(entry["value"], (bool, str)):
         return ""
-    text = numbers.number(entry["value"], entry["unit"])
+    text = numbers.number(entry["value"], entry["unit"], printed=True)
     if entry.get("erratum"):
         text += f'<small>{WORDS[numbers.lang]["erratum"]}</small>'
     return text
@@ -109,7 +109,7 @@ def published_table(numbers):
         elif isinstance(value, str):
             value = f'<span lang="en">{escape(value)}</span>'
         else:
-            value = numbers.number(value, entry["unit"])
+            value = numbers.number(value, entry["unit"], printed=True)
         what = f'<code>{entry["id"]}</code><small lang="en">{escape(entry["what"])}'
         if entry.get("note"):
             what += f' <em>{escape(entry["note"])}</em>'

@@ -20,8 +20,12 @@ std::string source_commit() {
     std::string quoted = "'";
     for (const char c : std::string(LAB_SOURCE_DIR))
         quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    // Recording changes data/results as it goes; that makes no other program.
     const std::string command =
-        "git -C " + quoted + "' describe --always --dirty 2>/dev/null";
+        "cd " + quoted +
+        "' 2>/dev/null && commit=$(git describe --always 2>/dev/null) &&"
+        " printf %s \"$commit\" &&"
+        " { git diff --quiet HEAD -- . ':(exclude)data/results' || printf %s -dirty; }";
     std::FILE* const pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) return "unknown";
     char line[128] = {};
