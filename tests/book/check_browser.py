@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 import tempfile
+import time
 
 try:
     from selenium import webdriver
@@ -188,6 +189,16 @@ class Book:
     def js(self, code, *arguments):
         return self.driver.execute_script(code, *arguments)
 
+    def reopened_until(self, path, code, value):
+        """What one page stores reaches the process of the next a little later."""
+        for _ in range(20):
+            self.open(path)
+            found = self.js(code)
+            if found == value:
+                break
+            time.sleep(.1)
+        return found
+
     def one(self, css):
         return self.driver.find_element(By.CSS_SELECTOR, css)
 
@@ -240,9 +251,8 @@ def check_theme(book):
         mode = book.js("return document.documentElement.className")
         book.expect(mode == f"{scheme}-mode", f"the system's theme is kept: {mode}, not {scheme}")
     book.one("#themetoggle").send_keys(Keys.ENTER)
-    book.open(other)
-    book.expect(book.js("return document.documentElement.className") == "dark-mode",
-                "the theme that was chosen stays on the next page")
+    kept = book.reopened_until(other, "return document.documentElement.className", "dark-mode")
+    book.expect(kept == "dark-mode", f"the theme that was chosen stays on the next page: {kept}")
     book.js("localStorage.clear()")
 
 
@@ -282,8 +292,8 @@ def check_guesses(book):
             book.expect(right in said.text and said.get_attribute("role") == "status",
                         f"{where}: the reveal says aloud how the guess was: {said.text!r}")
             book.expect(len(book.many(".guess .right")) == 1, f"{where}: the answer is marked")
-        book.open(f"en/{name}")
-        kept = book.js("return document.querySelector('.guess input:checked')?.value")
+        kept = book.reopened_until(
+            f"en/{name}", "return document.querySelector('.guess input:checked')?.value", answer)
         book.expect(kept == answer, f"en/{name}: the guess is remembered in both languages")
 
 
