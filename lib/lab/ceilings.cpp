@@ -123,7 +123,13 @@ std::size_t bytes_per_thread(int threads) {
     return std::max(share, huge_page);
 }
 
-double read_bandwidth(int threads) {
+/// Threads that take turns on one processor would each seem to have it alone.
+int at_once(int threads) { return std::min(threads, gpt2::cpu::processors()); }
+
+}  // namespace
+
+double measure_read_bandwidth(int threads) {
+    threads = at_once(threads);
     const std::size_t share = bytes_per_thread(threads);
     const std::size_t count = share / sizeof(std::uint32_t);
     const Pages pages(share * std::size_t(threads));
@@ -134,10 +140,7 @@ double read_bandwidth(int threads) {
         for (std::size_t i = 0; i < count; ++i) own[i] = 1;
     });
     std::vector<std::uint64_t> sums(std::size_t(threads), 0);
-    // For more than a second, because the first part of one may be a loan: a rented
-    // machine that has idled was seen to read at nearly twice its pace for half a second.
-    // What counts is the pace that it keeps up.
-    const double turns = turns_per_second(threads, 1, 1.2, [&](const Worker& worker) {
+    const double turns = turns_per_second(threads, 1, 0.5, [&](const Worker& worker) {
         const auto index = std::size_t(worker.index);
         sums[index] = sum_in_two_streams(pages.data() + index * count, count);
     });
@@ -147,6 +150,8 @@ double read_bandwidth(int threads) {
             throw gpt2::Error("ceilings: memory was not read back as written");
     return turns * double(share);
 }
+
+namespace {
 
 /// Multiply-adds in twelve chains, `rounds` in each; returns one lane's sum, which nears
 /// 24. A chain waits four or five cycles for its own result and a processor begins up to
@@ -209,10 +214,8 @@ double multiply_add_peak(int threads) {
 }  // namespace
 
 ledger::Machine measure_ceilings(int threads) {
-    // Threads that take turns on one processor would each seem to have it alone.
-    const int at_once = std::min(threads, gpt2::cpu::processors());
-    return {.read_bandwidth = read_bandwidth(at_once),
-            .multiply_add_peak = multiply_add_peak(at_once),
+    return {.read_bandwidth = measure_read_bandwidth(threads),
+            .multiply_add_peak = multiply_add_peak(at_once(threads)),
             .threads = threads};
 }
 

@@ -16,4 +16,7 @@ namespace lab {
 /// @throws std::bad_alloc
 ledger::Machine measure_ceilings(int threads);
 
+/// The first of the two alone, in less than a second.
+double measure_read_bandwidth(int threads);
+
 }  // namespace lab

@@ -64,7 +64,8 @@ public:
     /// Threads of the model, unless a variant asks for others; at least 1.
     int threads() const { return results_.machine.threads; }
 
-    /// The ceilings, measured with that many threads when the program began.
+    /// The ceilings, measured with that many threads when the program began; memory's is
+    /// looked at again whenever a model has been loaded.
     const ledger::Machine& machine() const { return results_.machine.ceilings; }
 
     /// The model that the options ask for, or a variant of it. Prints what it is. The
@@ -159,8 +160,12 @@ private:
     bool headline_named_ = false;
     int measurements_ = 0;
     std::map<std::string, Published> published_;
-    std::map<int, ledger::Machine> ceilings_;  // by threads
-    std::optional<ledger::Engine> engine_;     // for the model loaded last
+    struct Ceilings {
+        ledger::Machine machine;
+        std::vector<double> looks;  // at memory, bytes/s
+    };
+    std::map<int, Ceilings> ceilings_;      // by threads
+    std::optional<ledger::Engine> engine_;  // for the model loaded last
     std::optional<gpt2::Tokenizer> tokenizer_;
 };
 
