@@ -8,7 +8,25 @@
 
 namespace gpt2 {
 
-std::size_t size_of(DType dtype) { return dtype == DType::f32 ? 4 : 2; }
+std::size_t size_of(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+            return 4;
+        case DType::f16:
+        case DType::bf16:
+            return 2;
+        case DType::int8:
+            return 1;
+    }
+    return 0;
+}
+
+std::int64_t matrix_bytes(DType dtype, std::int64_t rows, std::int64_t columns) {
+    const std::int64_t groups = (rows + rows_per_scale - 1) / rows_per_scale;
+    const std::int64_t scales = dtype == DType::int8 ? groups * columns : 0;
+    return rows * columns * std::int64_t(size_of(dtype)) +
+           scales * std::int64_t(sizeof(float));
+}
 
 std::string_view name_of(DType dtype) {
     switch (dtype) {
@@ -18,14 +36,17 @@ std::string_view name_of(DType dtype) {
             return "f16";
         case DType::bf16:
             return "bf16";
+        case DType::int8:
+            return "int8";
     }
     return "?";
 }
 
 DType parse_dtype(std::string_view name, std::string_view what) {
-    for (DType dtype : {DType::f32, DType::f16, DType::bf16})
+    for (DType dtype : {DType::f32, DType::f16, DType::bf16, DType::int8})
         if (name == name_of(dtype)) return dtype;
-    throw BadInput(fmt::format("{}: expected f32, f16 or bf16, found '{}'", what, name));
+    throw BadInput(
+        fmt::format("{}: expected f32, f16, bf16 or int8, found '{}'", what, name));
 }
 
 float from_f16(std::uint16_t bits) {
@@ -59,6 +80,13 @@ std::uint16_t to_f16(float value) {
 
 float from_bf16(std::uint16_t bits) {
     return std::bit_cast<float>(std::uint32_t(bits) << 16);
+}
+
+std::uint16_t to_bf16(float value) {
+    const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+    if ((bits & 0x7fffffff) > 0x7f800000) return bits >> 16 | 0x40;  // not a number
+    const std::uint32_t odd = bits >> 16 & 1;
+    return std::uint16_t((bits + 0x7fff + odd) >> 16);
 }
 
 }  // namespace gpt2

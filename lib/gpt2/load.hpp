@@ -16,7 +16,7 @@ namespace gpt2 {
 struct LoadOptions {
     std::string shape = "own";   ///< "own", or a preset's name to widen the model to
     std::string device = "cpu";  ///< "cpu"
-    DType dtype = DType::f32;    ///< of the weights in memory: f32 or f16
+    DType dtype = DType::f32;    ///< of the weights in memory; int8 is made on loading
     DType kv = DType::f32;       ///< of the KV cache: f32 or f16
     int threads = 0;             ///< 0: all processors that this process may use
     std::uint64_t seed = 1;      ///< for random weights, and for what widening adds

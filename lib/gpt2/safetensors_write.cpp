@@ -27,6 +27,8 @@ std::string_view type_name(DType dtype) {
             return "F16";
         case DType::bf16:
             return "BF16";
+        case DType::int8:  // check() refuses it
+            break;
     }
     return "?";
 }
@@ -36,6 +38,8 @@ void check(const TensorToWrite& tensor, const std::string& where) {
         throw BadInput(fmt::format("{}: tensor {}: {}", where, shown(tensor.name), what));
     };
     if (tensor.name == safetensors_header::metadata_name) refuse("expected another name");
+    if (tensor.dtype == DType::int8)
+        refuse("expected f32, f16 or bf16: the format has no place for int8's scales");
     for (std::int64_t dimension : tensor.shape)
         if (dimension < 0)
             refuse(fmt::format("shape: expected dimensions from 0, found {}", dimension));

@@ -148,20 +148,21 @@ void add_common(Arguments& arguments, Options& options) {
         },
         "Where the model runs: cpu", options.device);
 
-    const auto dtype = [&](const std::string& name, gpt2::DType& value,
-                           const std::string& help) {
-        arguments.add(
-            name,
-            [name, &value](const std::string& text) {
-                if (text != "f32" && text != "f16")
-                    throw gpt2::BadInput(
-                        fmt::format("{}: expected f32 or f16, found '{}'", name, text));
-                value = gpt2::parse_dtype(text, name);
-            },
-            help, "f32");
-    };
-    dtype("--dtype", options.dtype, "Weights in memory: f32 or f16");
-    dtype("--kv", options.kv, "KV cache: f32 or f16");
+    arguments.add(
+        "--dtype",
+        [&](const std::string& text) {
+            options.dtype = gpt2::parse_dtype(text, "--dtype");
+        },
+        "Weights in memory: f32, f16, bf16 or int8", "f32");
+    arguments.add(
+        "--kv",
+        [&](const std::string& text) {
+            if (text != "f32" && text != "f16")
+                throw gpt2::BadInput(
+                    fmt::format("--kv: expected f32 or f16, found '{}'", text));
+            options.kv = gpt2::parse_dtype(text, "--kv");
+        },
+        "KV cache: f32 or f16", "f32");
 
     arguments.add(
         "--threads",

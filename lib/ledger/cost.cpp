@@ -41,7 +41,8 @@ std::vector<Operation> forward_pass(const gpt2::Config& config, gpt2::DType weig
                                     gpt2::DType kv, std::span<const Step> batch) {
     const Load load = load_of(batch);
     const double d = config.n_embd, layers = config.n_layer, vocab = config.n_vocab;
-    const double weight = double(gpt2::size_of(weights));
+    // Biases and layer norms, and the position embedding: f32 whatever the matrices are.
+    constexpr double exact = sizeof(float);
     // Keys and values of one position in one layer, over all heads.
     const double kv_position = 2 * d * double(gpt2::size_of(kv));
 
@@ -49,15 +50,20 @@ std::vector<Operation> forward_pass(const gpt2::Config& config, gpt2::DType weig
     const auto per_layer = [&](const char* name, double flops, double bytes) {
         operations.push_back({name, config.n_layer, layers * flops, layers * bytes});
     };
+    const auto stored = [&](double rows, double columns) {
+        return double(
+            gpt2::matrix_bytes(weights, std::int64_t(rows), std::int64_t(columns)));
+    };
     // x [tokens, inputs] times a matrix [inputs, outputs], plus a bias [outputs].
     const auto matrix = [&](const char* name, double inputs, double outputs) {
         per_layer(name, load.tokens * 2 * inputs * outputs,
-                  (inputs * outputs + outputs) * weight);
+                  stored(inputs, outputs) + outputs * exact);
     };
 
-    // A row of the token embedding and one of the position embedding for every token.
-    operations.push_back({"embed", 1, 0, load.tokens * 2 * d * weight});
-    per_layer("norms", 0, 2 * 2 * d * weight);
+    // For every token a row of the token embedding, which is a column of the head, and
+    // one of the position embedding.
+    operations.push_back({"embed", 1, 0, load.tokens * (stored(d, 1) + d * exact)});
+    per_layer("norms", 0, 2 * 2 * d * exact);
     matrix("attn qkv", d, 3 * d);
     per_layer("kv append", 0, load.tokens * kv_position);
     // Each pair costs one dot product with the key and one multiply-add of the value,
@@ -66,10 +72,10 @@ std::vector<Operation> forward_pass(const gpt2::Config& config, gpt2::DType weig
     matrix("attn proj", d, d);
     matrix("fc", d, 4 * d);
     matrix("mlp proj", 4 * d, d);
-    operations.push_back({"final norm", 1, 0, 2 * d * weight});
+    operations.push_back({"final norm", 1, 0, 2 * d * exact});
     if (load.rows > 0)
         operations.push_back({"head", 1, load.rows * 2 * d * vocab,
-                              d * vocab * weight + load.rows * vocab * sizeof(float)});
+                              stored(d, vocab) + load.rows * vocab * sizeof(float)});
     return operations;
 }
 
@@ -99,7 +105,18 @@ Seconds predict(std::span<const Operation> operations, const Machine& machine) {
 // [predict]
 
 std::int64_t weight_bytes(const gpt2::Config& config, gpt2::DType dtype) {
-    return gpt2::parameters(config) * std::int64_t(gpt2::size_of(dtype));
+    const std::int64_t d = config.n_embd;
+    std::int64_t in_matrices = 0, bytes = 0;
+    const auto matrix = [&](std::int64_t count, std::int64_t rows, std::int64_t columns) {
+        in_matrices += count * rows * columns;
+        bytes += count * gpt2::matrix_bytes(dtype, rows, columns);
+    };
+    matrix(config.n_layer, d, 3 * d);
+    matrix(config.n_layer, d, d);
+    matrix(config.n_layer, d, 4 * d);
+    matrix(config.n_layer, 4 * d, d);
+    matrix(1, d, config.n_vocab);
+    return bytes + (gpt2::parameters(config) - in_matrices) * std::int64_t(sizeof(float));
 }
 
 std::int64_t kv_bytes_per_token(int layers, int kv_heads, int head_dim,

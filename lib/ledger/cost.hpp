@@ -45,10 +45,10 @@ struct Operation {
 /// attends to `past + i + 1` positions. Layer norms, GELU, softmax and residuals are left
 /// out: they grow with n_embd where the matrices grow with its square.
 ///
-/// Bytes: each weight that the pass needs once, however many tokens share it; of the
-/// embeddings only the rows looked up; each sequence's keys and values, the old ones read
-/// and the new ones written; the logits written. The activations between two operations
-/// are left out: they stay in the processor's caches.
+/// Bytes: each weight and scale that the pass needs once, however many tokens share it;
+/// of the embeddings only the rows looked up; each sequence's keys and values, the old
+/// ones read and the new ones written; the logits written. The activations between two
+/// operations are left out: they stay in the processor's caches.
 ///
 /// @throws gpt2::BadInput for an empty batch or a step outside its limits.
 std::vector<Operation> forward_pass(const gpt2::Config& config, gpt2::DType weights,
@@ -67,7 +67,8 @@ Seconds predict(const Operation& operation, const Machine& machine);
 /// Operations follow one another: the sum.
 Seconds predict(std::span<const Operation> operations, const Machine& machine);
 
-/// Bytes of all parameters. GPT-2 small in f32: 497,759,232.
+/// Bytes of all parameters: matrices as `dtype`, with the scales of int8; biases, layer
+/// norms and the position embedding in f32. GPT-2 small in f32: 497,759,232.
 std::int64_t weight_bytes(const gpt2::Config& config, gpt2::DType dtype);
 
 /// Bytes of keys and values that one token leaves in the cache. Models with grouped heads
@@ -82,7 +83,7 @@ std::int64_t kv_bytes_per_token(const gpt2::Config& config, gpt2::DType dtype);
 /// A model on a machine: what a forward pass should cost there.
 class Engine {
 public:
-    /// @param weights, kv  how weights and cache are stored
+    /// @param weights, kv  how matrices of weights and the cache are stored
     Engine(const gpt2::Config& config, gpt2::DType weights, gpt2::DType kv,
            const Machine& machine)
         : config_(config), weights_(weights), kv_(kv), machine_(machine) {}

@@ -120,17 +120,59 @@ TEST(DType, BfloatIsTheUpperHalfOfAFloat) {
     EXPECT_EQ(gpt2::from_bf16(0xc040), -3.0f);
 }
 
+TEST(DType, RoundsToTheNearestBfloatTiesToEven) {
+    std::mt19937 random(9);
+    for (std::uint32_t upper = 0; upper < patterns; ++upper) {
+        const float value = gpt2::from_bf16(std::uint16_t(upper));
+        if (std::isnan(value)) {
+            ASSERT_TRUE(std::isnan(gpt2::from_bf16(gpt2::to_bf16(value)))) << upper;
+            continue;
+        }
+        ASSERT_EQ(gpt2::to_bf16(value), upper);
+        if (std::isinf(value)) continue;
+        // Bits grow with magnitudes, infinity next to the largest number.
+        const auto low = [&](std::uint32_t bits) {
+            return gpt2::to_bf16(std::bit_cast<float>(upper << 16 | bits));
+        };
+        ASSERT_EQ(low(random() % 0x8000), upper);
+        ASSERT_EQ(low(0x8000), upper + upper % 2);
+        ASSERT_EQ(low(0x8001 + random() % 0x7fff), upper + 1);
+    }
+    // A NaN whose bits are all in the lower half stays one.
+    EXPECT_TRUE(
+        std::isnan(gpt2::from_bf16(gpt2::to_bf16(std::bit_cast<float>(0x7f800001u)))));
+    EXPECT_EQ(gpt2::to_bf16(std::numeric_limits<float>::max()), 0x7f80);
+    EXPECT_EQ(gpt2::to_bf16(-1.0f), 0xbf80);
+}
+
+TEST(DType, BytesOfAMatrix) {
+    using gpt2::matrix_bytes;
+    EXPECT_EQ(matrix_bytes(gpt2::DType::f32, 3, 5), 60);
+    EXPECT_EQ(matrix_bytes(gpt2::DType::f16, 3, 5), 30);
+    EXPECT_EQ(matrix_bytes(gpt2::DType::bf16, 3, 5), 30);
+    // 1 byte a weight, and 4 for each group and column; the last group may be short.
+    EXPECT_EQ(matrix_bytes(gpt2::DType::int8, 1, 5), 5 * (1 + 4));
+    EXPECT_EQ(matrix_bytes(gpt2::DType::int8, 32, 5), 5 * (32 + 4));
+    EXPECT_EQ(matrix_bytes(gpt2::DType::int8, 33, 5), 5 * (33 + 8));
+    EXPECT_EQ(matrix_bytes(gpt2::DType::int8, 768, 50257), 768LL * 50257 * 9 / 8);
+    EXPECT_EQ(matrix_bytes(gpt2::DType::int8, 1 << 20, 1 << 20), (9LL << 40) / 8);
+    EXPECT_EQ(matrix_bytes(gpt2::DType::int8, 0, 5), 0);
+}
+
 TEST(DType, NamesAndSizes) {
-    for (gpt2::DType dtype : {gpt2::DType::f32, gpt2::DType::f16, gpt2::DType::bf16})
+    for (gpt2::DType dtype :
+         {gpt2::DType::f32, gpt2::DType::f16, gpt2::DType::bf16, gpt2::DType::int8})
         EXPECT_EQ(gpt2::parse_dtype(gpt2::name_of(dtype), "--dtype"), dtype);
     EXPECT_EQ(gpt2::size_of(gpt2::DType::f32), 4u);
     EXPECT_EQ(gpt2::size_of(gpt2::DType::f16), 2u);
     EXPECT_EQ(gpt2::size_of(gpt2::DType::bf16), 2u);
+    EXPECT_EQ(gpt2::size_of(gpt2::DType::int8), 1u);
     try {
         gpt2::parse_dtype("f31", "--dtype");
         FAIL() << "f31 was taken";
     } catch (const gpt2::BadInput& error) {
-        EXPECT_STREQ(error.what(), "--dtype: expected f32, f16 or bf16, found 'f31'");
+        EXPECT_STREQ(error.what(),
+                     "--dtype: expected f32, f16, bf16 or int8, found 'f31'");
     }
 }
 

@@ -24,19 +24,55 @@ const std::vector<Config> shapes = {
     {61, 70, 20, 3, 1}, {321, 100, 128, 2, 2}, {17, 33, 16, 1, 4},
 };
 
-/// The same numbers as they are after a stay in half precision.
-class Halved final : public Weights {
+const DType dtypes[] = {DType::f32, DType::f16, DType::bf16, DType::int8};
+
+/// A group of an int8 matrix, `stride` apart, after its stay there.
+void round_group(float* numbers, int count, int stride) {
+    float largest = 0;
+    for (int i = 0; i < count; ++i)
+        largest = std::max(largest, std::abs(numbers[i * stride]));
+    const float scale = largest / 127;
+    for (int i = 0; i < count; ++i) {
+        float& x = numbers[i * stride];
+        x = scale > 0 ? std::nearbyint(x / scale) * scale : 0;
+    }
+}
+
+/// The same numbers as they are after a stay in memory as that type.
+class Rounded final : public Weights {
 public:
-    explicit Halved(const Weights& all) : Weights(all.config(), "halved"), all_(all) {}
+    Rounded(const Weights& all, DType dtype)
+        : Weights(all.config(), "rounded"), all_(all), dtype_(dtype) {}
+
     void read(Part part, int layer, int first_row, std::span<float> out) const override {
-        all_.read(part, layer, first_row, out);
-        if (shape_of(part, config()).rows == 1 || part == Part::position_embedding)
-            return;
-        for (float& x : out) x = from_f16(to_f16(x));
+        const auto [rows, columns] = shape_of(part, config());
+        if (rows == 1 || part == Part::position_embedding)
+            return all_.read(part, layer, first_row, out);
+        // All of it: a group of an int8 matrix goes over 32 rows.
+        std::vector<float> whole(std::size_t(rows) * columns);
+        all_.read(part, layer, 0, whole);
+        if (dtype_ == DType::f16)
+            for (float& x : whole) x = from_f16(to_f16(x));
+        if (dtype_ == DType::bf16)
+            for (float& x : whole) x = from_bf16(to_bf16(x));
+        // The head sums over a token's channels, so its groups lie along them.
+        if (dtype_ == DType::int8 && part == Part::token_embedding)
+            for (int r = 0; r < rows; ++r)
+                for (int c = 0; c < columns; c += 32)
+                    round_group(&whole[std::size_t(r) * columns + c],
+                                std::min(32, columns - c), 1);
+        else if (dtype_ == DType::int8)
+            for (int r = 0; r < rows; r += 32)
+                for (int c = 0; c < columns; ++c)
+                    round_group(&whole[std::size_t(r) * columns + c],
+                                std::min(32, rows - r), columns);
+        std::copy_n(whole.begin() + std::ptrdiff_t(first_row) * columns, out.size(),
+                    out.begin());
     }
 
 private:
     const Weights& all_;
+    DType dtype_;
 };
 
 /// Random weights large enough that every nonlinearity matters.
@@ -96,25 +132,32 @@ TEST(Engine, AgreesWithTheReference) {
     }
 }
 
-TEST(Engine, AgreesWithTheReferenceInHalfPrecision) {
+// Rounding the weights is the only difference that a narrower type of weights makes ...
+TEST(Engine, AgreesWithTheReferenceOfTheRoundedWeights) {
     unsigned seed = 50;
     for (const Config& config : shapes) {
         const Large weights(config, ++seed);
         const auto tokens = support::random_tokens(config.n_ctx, config.n_vocab, seed);
-        // Rounding the weights is the only difference that half-precision weights make
-        // ...
-        const auto expected = reference_logits(Halved(weights), tokens);
-        const auto model = cpu::load(weights, DType::f16, DType::f32, 2);
-        KvCache cache = model->new_cache();
-        EXPECT_LT(largest_difference(expected, model->forward(tokens, cache, Rows::all)),
-                  1e-5);
-        // ... and a half-precision cache rounds once more.
-        const auto half = cpu::load(weights, DType::f16, DType::f16, 2);
-        KvCache half_cache = half->new_cache();
-        const double difference =
-            largest_difference(expected, half->forward(tokens, half_cache, Rows::all));
-        EXPECT_LT(difference, 2e-2);
-        EXPECT_GT(difference, 0);
+        const auto exact = reference_logits(weights, tokens);
+        for (const DType dtype : {DType::f16, DType::bf16, DType::int8}) {
+            const auto expected = reference_logits(Rounded(weights, dtype), tokens);
+            const auto model = cpu::load(weights, dtype, DType::f32, 2);
+            KvCache cache = model->new_cache();
+            const Logits logits = model->forward(tokens, cache, Rows::all);
+            EXPECT_LT(largest_difference(expected, logits), 1e-5) << name_of(dtype);
+
+            const double cost = largest_difference(exact, logits);
+            EXPECT_GT(cost, 1e-5) << name_of(dtype);
+            EXPECT_LT(cost, dtype == DType::f16 ? 1e-2 : 0.3) << name_of(dtype);
+
+            // ... and a half-precision cache rounds once more.
+            const auto half = cpu::load(weights, dtype, DType::f16, 2);
+            KvCache half_cache = half->new_cache();
+            const double difference = largest_difference(
+                expected, half->forward(tokens, half_cache, Rows::all));
+            EXPECT_LT(difference, 2e-2);
+            EXPECT_GT(difference, 0);
+        }
     }
 }
 
@@ -122,7 +165,7 @@ TEST(Engine, AgreesWithTheReferenceInHalfPrecision) {
 TEST(Engine, GivesTheSameBitsHoweverASequenceIsRun) {
     std::mt19937 random(7);
     for (const Config& config : shapes)
-        for (const DType dtype : {DType::f32, DType::f16})
+        for (const DType dtype : dtypes)
             for (const DType kv : {DType::f32, DType::f16}) {
                 const Large weights(config, random());
                 const auto tokens =
@@ -256,11 +299,11 @@ TEST(Engine, RefusesAndChangesNothing) {
                 HasSubstr("context"));
 }
 
-TEST(Engine, RefusesDTypesItDoesNotKnow) {
+TEST(Engine, TheCacheIsFloatsOrHalves) {
     const Large weights(shapes[0], 1);
-    EXPECT_THAT(
-        support::bad_input([&] { cpu::load(weights, DType::bf16, DType::f32, 1); }),
-        HasSubstr("bf16"));
+    for (const DType kv : {DType::bf16, DType::int8})
+        EXPECT_THAT(support::bad_input([&] { cpu::load(weights, DType::f32, kv, 1); }),
+                    HasSubstr("expected f32 or f16, found " + std::string(name_of(kv))));
 }
 
 // These bits were the same with g++ and clang, with AVX2 and with AVX-512. A change of
@@ -281,4 +324,6 @@ TEST(Engine, GivesTheSameBitsOnEveryProcessor) {
     };
     EXPECT_EQ(hash(DType::f32, DType::f32), 799493987693688176u);
     EXPECT_EQ(hash(DType::f16, DType::f16), 2145017527747427883u);
+    EXPECT_EQ(hash(DType::bf16, DType::f32), 14575421342445428354u);
+    EXPECT_EQ(hash(DType::int8, DType::f32), 2209462893628196677u);
 }

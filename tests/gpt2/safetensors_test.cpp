@@ -522,6 +522,7 @@ TEST_F(WrittenTest, WholeOrNotAtAll) {
     EXPECT_NE(refused({"t", DType::f32, {1LL << 32, 1LL << 32}, {}}), "");
     EXPECT_THAT(refused({"f16", DType::f32, {4}, some}), HasSubstr("duplicate name"));
     EXPECT_NE(refused({"__metadata__", DType::f32, {4}, some}), "");
+    EXPECT_THAT(refused({"t", DType::int8, {16}, some}), HasSubstr("int8's scales"));
     EXPECT_THAT(refused({"t\xff", DType::f32, {4}, some}), HasSubstr("UTF-8"));
 
     EXPECT_THROW(gpt2::write_safetensors(folder_ / "no" / "folder", tensors_), BadInput);

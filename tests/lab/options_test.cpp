@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
         std::vector{"--temperature", "nan"}, std::vector{"--temperature", "inf"},
         std::vector{"--temperature", "-0.1"}, std::vector{"--temperature", "1.5f"},
         std::vector{"--shape", "tiny"}, std::vector{"--shape", ""},
-        std::vector{"--device", "gpu"}, std::vector{"--dtype", "bf16"},
+        std::vector{"--device", "gpu"}, std::vector{"--kv", "bf16"},
         std::vector{"--dtype", "f64"}, std::vector{"--kv", "int8"},
         std::vector{"--quick=perhaps"}, std::vector{"--unknown"}, std::vector{"stray"},
         std::vector{"--thread", "2"}, std::vector{"-h"}, std::vector{"--model"}));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "gpt2/error.hpp"
@@ -33,7 +34,10 @@ TEST(Cost, Gpt2SmallIsWhatTheCoursePrints) {
     EXPECT_EQ(gpt2::parameters(small), 124'439'808);
     EXPECT_EQ(gpt2::body_parameters(small), 85'056'000);
     EXPECT_EQ(ledger::weight_bytes(small, DType::f32), 497'759'232);
-    EXPECT_EQ(ledger::weight_bytes(small, DType::f16), 248'879'616);
+    // 907,776 parameters are not in matrices and stay in f32.
+    EXPECT_EQ(ledger::weight_bytes(small, DType::f16), 250'695'168);
+    EXPECT_EQ(ledger::weight_bytes(small, DType::bf16), 250'695'168);
+    EXPECT_EQ(ledger::weight_bytes(small, DType::int8), 142'604'640);
     EXPECT_EQ(ledger::kv_bytes_per_token(small, DType::f16), 36'864);
     EXPECT_EQ(ledger::kv_bytes_per_token(small, DType::f16) * 1024, 36 << 20);
 
@@ -62,13 +66,21 @@ struct Counted {
     double flops = 0, bytes = 0;
 };
 
-Counted count(const Config& c, int weight, int kv, const std::vector<Step>& batch) {
+Counted count(const Config& c, DType weights, int kv, const std::vector<Step>& batch) {
     Counted counted;
+    // One column of a matrix, a number and where it is due a scale at a time.
+    const auto column_bytes = [&](int rows) {
+        int bytes = 0;
+        for (int k = 0; k < rows; ++k)
+            bytes += int(gpt2::size_of(weights)) +
+                     (weights == DType::int8 && k % 32 == 0 ? 4 : 0);
+        return bytes;
+    };
     std::int64_t rows = 0;
     for (const Step& step : batch) {
         rows += step.rows;
         for (int i = 0; i < step.tokens; ++i) {
-            counted.bytes += 2 * c.n_embd * weight;  // embeddings of token and position
+            counted.bytes += column_bytes(c.n_embd) + 4 * c.n_embd;  // token, position
             for (int layer = 0; layer < c.n_layer; ++layer) {
                 for (int columns : {3 * c.n_embd, c.n_embd, 4 * c.n_embd})
                     for (int column = 0; column < columns; ++column)
@@ -89,8 +101,14 @@ Counted count(const Config& c, int weight, int kv, const std::vector<Step>& batc
             counted.bytes += 4 * c.n_vocab;
         }
     }
-    counted.bytes += double(gpt2::body_parameters(c)) * weight;
-    if (rows > 0) counted.bytes += double(c.n_vocab) * c.n_embd * weight;
+    for (int layer = 0; layer < c.n_layer; ++layer) {
+        for (int columns : {3 * c.n_embd, c.n_embd, 4 * c.n_embd})
+            counted.bytes += columns * (column_bytes(c.n_embd) + 4);  // and a bias
+        counted.bytes += c.n_embd * (column_bytes(4 * c.n_embd) + 4);
+        counted.bytes += 2 * 2 * c.n_embd * 4;
+    }
+    counted.bytes += 2 * c.n_embd * 4;
+    if (rows > 0) counted.bytes += double(c.n_vocab) * column_bytes(c.n_embd);
     return counted;
 }
 
@@ -103,10 +121,11 @@ TEST(Cost, EqualsABruteForceCountOnRandomShapes) {
         const int heads = draw(1, 4);
         const Config config{.n_vocab = draw(2, 90),
                             .n_ctx = 64,
-                            .n_embd = heads * draw(1, 9),
+                            .n_embd = heads * draw(1, 30),
                             .n_layer = draw(1, 4),
                             .n_head = heads};
-        const DType weights = draw(0, 1) ? DType::f32 : DType::f16;
+        const DType weights = std::array{DType::f32, DType::f16, DType::bf16,
+                                         DType::int8}[std::size_t(draw(0, 3))];
         const DType kv = draw(0, 1) ? DType::f32 : DType::bf16;
         std::vector<Step> batch;
         for (int sequences = draw(1, 5); sequences > 0; --sequences) {
@@ -115,8 +134,7 @@ TEST(Cost, EqualsABruteForceCountOnRandomShapes) {
                 {.tokens = tokens, .past = draw(0, 30), .rows = draw(0, tokens)});
         }
         const auto operations = ledger::forward_pass(config, weights, kv, batch);
-        const Counted counted =
-            count(config, int(gpt2::size_of(weights)), int(gpt2::size_of(kv)), batch);
+        const Counted counted = count(config, weights, int(gpt2::size_of(kv)), batch);
         EXPECT_EQ(ledger::total_flops(operations), counted.flops);
         EXPECT_EQ(ledger::total_bytes(operations), counted.bytes);
     }
@@ -160,10 +178,14 @@ TEST(Cost, HalfTheBytesHalfTheTimeWhereMemorySetsThePace) {
     // Arithmetic for nothing: only the bytes count.
     const ledger::Machine machine{1e10, 1e30, 1};
     const Step step{.tokens = 1, .past = 0, .rows = 1};
-    const double logits = 50257 * 4 / 1e10;
+    // Logits are f32; so are norms, biases and a position: 13 x 768 numbers a layer.
+    const double exact = 4.0 * (50257 + 12 * 13 * 768 + 2 * 768 + 768) / 1e10;
     const double f32 = Engine(small, DType::f32, DType::f32, machine).forward(step);
     const double f16 = Engine(small, DType::f16, DType::f16, machine).forward(step);
-    EXPECT_NEAR((f32 - logits) / (f16 - logits), 2, 1e-9);
+    EXPECT_NEAR((f32 - exact) / (f16 - exact), 2, 1e-9);
+    const double int8 = Engine(small, DType::int8, DType::f16, machine).forward(step);
+    EXPECT_GT(f16 / int8, 1.7);
+    EXPECT_LT(f16 / int8, 2 / 1.125);
 }
 
 TEST(Cost, NoRowsNoHead) {

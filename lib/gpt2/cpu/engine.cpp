@@ -42,10 +42,12 @@ struct Layer {
 // copy.
 
 /// Runs work(first row, rows) over all rows of a tensor, a stretch at a time, on all
-/// threads. A stretch is a multiple of 16 rows. Throws what the first failing one threw.
+/// threads. A stretch is whole groups of rows that share a scale, and so whole panels.
+/// Throws what the first failing one threw.
 template <class F>
 void over_rows(int threads, int rows, int columns, F work) {
-    const int stretch = std::max(16, (1 << 16) / columns / 16 * 16);
+    constexpr int group = rows_per_scale;
+    const int stretch = std::max(group, (1 << 16) / columns / group * group);
     const int stretches = (rows + stretch - 1) / stretch;
     std::mutex mutex;
     std::exception_ptr failure;
@@ -82,8 +84,7 @@ public:
         over_rows(threads_, rows, columns, [&](int begin, int count) {
             std::vector<float> some(std::size_t(count) * columns);
             weights_.read(part, layer, begin, some);
-            for (int r = 0; r < count; ++r)
-                all.put_row(begin + r, some.data() + std::size_t(r) * columns);
+            all.put_rows(begin, count, some.data());
         });
         return all;
     }
@@ -319,10 +320,9 @@ private:
 }  // namespace
 
 std::unique_ptr<Model> load(const Weights& weights, DType dtype, DType kv, int threads) {
-    for (const DType type : {dtype, kv})
-        if (type != DType::f32 && type != DType::f16)
-            throw BadInput(
-                fmt::format("the CPU engine knows f32 and f16, not {}", name_of(type)));
+    if (kv != DType::f32 && kv != DType::f16)
+        throw BadInput(
+            fmt::format("KV cache: expected f32 or f16, found {}", name_of(kv)));
     return std::make_unique<Engine>(weights, dtype, kv, threads);
 }
 

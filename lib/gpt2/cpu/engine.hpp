@@ -14,11 +14,12 @@
 namespace gpt2::cpu {
 
 /// A model that runs on the processor.
-/// @param dtype    of the matrices in memory: f32 or f16. Biases, layer norms and
-///                 position embeddings (under 1% of the bytes) stay f32.
+/// @param dtype    of the matrices in memory; int8 weights are quantised here. Biases,
+///                 layer norms and position embeddings (under 1% of the parameters) stay
+///                 f32.
 /// @param kv       of the KV cache: f32 or f16
 /// @param threads  at least 1
-/// @throws BadInput where the weights cannot be read, or the dtypes are others
+/// @throws BadInput where the weights cannot be read, or for another `kv`
 std::unique_ptr<Model> load(const Weights& weights, DType dtype, DType kv, int threads);
 
 }  // namespace gpt2::cpu

@@ -38,7 +38,6 @@ public:
     Packed() = default;
 
     /// Memory for a matrix, its numbers not set: put every row, or every panel.
-    /// @param dtype  f32 or f16
     Packed(int depth, int columns, DType dtype);
 
     int depth() const { return depth_; }                  ///< rows: the k summed over
@@ -47,8 +46,10 @@ public:
     DType dtype() const { return dtype_; }                ///< of the numbers in memory
     std::size_t bytes() const { return memory_.size(); }  ///< padding included
 
-    /// Puts row k: `columns()` floats. Different rows may be put from different threads.
-    void put_row(int k, const float* row);
+    /// Puts rows from `first` on, [count, columns()]. Different rows may be put from
+    /// different threads. In int8 whole groups: `first` is a multiple of
+    /// `rows_per_scale`, and so is `count`, but for the last rows.
+    void put_rows(int first, int count, const float* rows);
 
     /// Puts panel p from its transpose: `count` <= 16 columns of `depth()` floats each,
     /// one after the other.
@@ -57,11 +58,15 @@ public:
     /// Element [k, column], as f32, for each k: out[0 ... depth() - 1].
     void get_column(int column, float* out) const;
 
-    /// Panel p, [depth, 16]. T is what the numbers are in memory: float or f16.
+    /// Panel p, [depth, 16]. T is what the numbers are in memory: float, f16, bf16, or
+    /// std::int8_t in groups, as `Right` has them.
     template <class T>
     T* panel(int p) const {
-        return reinterpret_cast<T*>(memory_.data()) + std::size_t(p) * depth_ * 16;
+        return reinterpret_cast<T*>(memory_.data() + std::size_t(p) * panel_bytes());
     }
+
+    /// From one panel to the next.
+    std::size_t panel_bytes() const { return matrix_bytes(dtype_, depth_, 16); }
 
 private:
     int depth_ = 0, columns_ = 0;

@@ -29,6 +29,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// A number in half precision, as it lies in memory.
 using f16 = hwy::float16_t;
+/// The upper half of a float, as it lies in memory.
+using bf16 = hwy::bfloat16_t;
 
 /// Highway's name for a register of floats, at most sixteen.
 using Tag = hn::CappedTag<float, 16>;
@@ -79,6 +81,22 @@ HWY_INLINE Vec16 load(const f16* p) {
         return hn::PromoteTo(Tag(), hn::LoadU(half, p + i * lanes));
     });
 }
+/// p[0 ... 15], widened exactly.
+HWY_INLINE Vec16 load(const bf16* p) {
+    const hn::Rebind<bf16, Tag> half;
+    return make16([&](int i) HWY_ATTR {
+        return hn::PromoteTo(Tag(), hn::LoadU(half, p + i * lanes));
+    });
+}
+/// p[0 ... 15] as floats.
+HWY_INLINE Vec16 load(const std::int8_t* p) {
+    const hn::Rebind<std::int8_t, Tag> small;
+    const hn::RebindToSigned<Tag> whole;
+    return make16([&](int i) HWY_ATTR {
+        return hn::ConvertTo(Tag(),
+                             hn::PromoteTo(whole, hn::LoadU(small, p + i * lanes)));
+    });
+}
 /// p[0 ... 15] = v, at any address.
 HWY_INLINE void store(const Vec16& v, float* p) {
     unroll<registers>([&](auto i) HWY_ATTR { hn::StoreU(v.r[i], Tag(), p + i * lanes); });
@@ -88,6 +106,28 @@ HWY_INLINE void store(const Vec16& v, f16* p) {
     const hn::Rebind<f16, Tag> half;
     unroll<registers>([&](auto i) HWY_ATTR {
         hn::StoreU(hn::DemoteTo(half, v.r[i]), half, p + i * lanes);
+    });
+}
+/// p[0 ... 15] = v, which is finite, rounded to the nearest, ties to even.
+HWY_INLINE void store(const Vec16& v, bf16* p) {
+    // With integers: the instruction for it, where there is one, takes tiny numbers for
+    // 0.
+    const hn::RebindToUnsigned<Tag> wide;
+    const hn::RebindToSigned<Tag> positive;
+    const hn::Rebind<std::uint16_t, Tag> half;
+    unroll<registers>([&](auto i) HWY_ATTR {
+        const auto bits = hn::BitCast(wide, v.r[i]);
+        const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(wide, 1u));
+        const auto sum = hn::Add(bits, hn::Add(hn::Set(wide, 0x7fffu), odd));
+        const auto upper = hn::BitCast(positive, hn::ShiftRight<16>(sum));
+        hn::StoreU(hn::DemoteTo(half, upper), half, &p[i * lanes].bits);
+    });
+}
+/// p[0 ... 15] = v, rounded to the nearest, ties to even; at most 127 in magnitude.
+HWY_INLINE void store(const Vec16& v, std::int8_t* p) {
+    const hn::Rebind<std::int8_t, Tag> small;
+    unroll<registers>([&](auto i) HWY_ATTR {
+        hn::StoreU(hn::DemoteTo(small, hn::NearestInt(v.r[i])), small, p + i * lanes);
     });
 }
 
@@ -108,6 +148,10 @@ HWY_INLINE Vec16 operator*(const Vec16& a, const Vec16& b) {
 /// a / b in every lane.
 HWY_INLINE Vec16 operator/(const Vec16& a, const Vec16& b) {
     return make16([&](int i) HWY_ATTR { return hn::Div(a.r[i], b.r[i]); });
+}
+/// |a| in every lane.
+HWY_INLINE Vec16 abs(const Vec16& a) {
+    return make16([&](int i) HWY_ATTR { return hn::Abs(a.r[i]); });
 }
 /// The greater one in every lane; neither may be NaN.
 HWY_INLINE Vec16 max(const Vec16& a, const Vec16& b) {

@@ -12,7 +12,10 @@
 // panels are computed beside it. That is promise 2, and it costs nothing: a processor is
 // kept busy by many chains side by side, not by cutting one chain into parts.
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include "gpt2/cpu/simd.hpp"
 
@@ -36,12 +39,27 @@ struct Left {
 };
 
 /// Right factor: for each k a row of 16 numbers in each panel.
+///
+/// Numbers of type std::int8_t stand in groups of `rows_per_scale` rows, the last one
+/// shorter: 16 scales, which are floats, then the rows. So all is read front to back.
 template <class T>
 struct Right {
     const T* data;             ///< panel 0 at k = 0
     std::size_t k_stride;      ///< from one k to the next
     std::size_t panel_stride;  ///< from one panel to the next
 };
+
+/// Whether numbers of this type come in groups with scales.
+template <class T>
+inline constexpr bool is_scaled = std::is_same_v<T, std::int8_t>;
+
+/// Bytes of a group's scales.
+inline constexpr std::size_t scale_bytes = 16 * sizeof(float);
+
+/// The 16 scales that a group of an int8 panel begins with.
+HWY_INLINE Vec16 load_scales(const std::int8_t* group) {
+    return load(reinterpret_cast<const float*>(group));
+}
 
 /// For `rows` rows and 16 `panels` columns at once:
 ///
@@ -56,16 +74,29 @@ HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
     unroll<rows>([&](auto r) HWY_ATTR {
         unroll<panels>([&](auto p) HWY_ATTR { sums[r][p] = begin(int(r), int(p)); });
     });
-    for (int k = 0; k < depth; ++k) {
-        Vec16 right[panels];
-        unroll<panels>([&](auto p) HWY_ATTR {
-            right[p] = load(b.data + k * b.k_stride + p * b.panel_stride);
-        });
-        unroll<rows>([&](auto r) HWY_ATTR {
-            const Vec16 left = broadcast(a.data[r * a.stride + k]);
-            unroll<panels>(
-                [&](auto p) HWY_ATTR { sums[r][p] = fma(left, right[p], sums[r][p]); });
-        });
+    for (int k = 0; k < depth;) {
+        [[maybe_unused]] Vec16 scales[panels];  // of this group
+        int end_of_group = depth;
+        if constexpr (is_scaled<T>) {
+            end_of_group = std::min(depth, k + rows_per_scale);
+            unroll<panels>([&](auto p) HWY_ATTR {
+                scales[p] = load_scales(b.data + k * b.k_stride + p * b.panel_stride);
+            });
+            b.data += scale_bytes;
+        }
+        for (; k < end_of_group; ++k) {
+            Vec16 right[panels];
+            unroll<panels>([&](auto p) HWY_ATTR {
+                right[p] = load(b.data + k * b.k_stride + p * b.panel_stride);
+                if constexpr (is_scaled<T>) right[p] = right[p] * scales[p];
+            });
+            unroll<rows>([&](auto r) HWY_ATTR {
+                const Vec16 left = broadcast(a.data[r * a.stride + k]);
+                unroll<panels>([&](auto p) HWY_ATTR {
+                    sums[r][p] = fma(left, right[p], sums[r][p]);
+                });
+            });
+        }
     }
     // [tile]
 
