@@ -12,12 +12,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "gpt2/error.hpp"
 #include "gpt2/load.hpp"
 #include "lab/experiment.hpp"
 #include "lab/format.hpp"
+#include "lab/roofline.hpp"
+#include "lab/surprise.hpp"
 #include "lab/table.hpp"
 #include "lab/writing.hpp"
 
@@ -34,31 +37,9 @@ constexpr int opening = 16;            // tokens before the words
 
 // [roofline]
 void roofline(const ledger::Engine& engine, const ledger::Step& step) {
-    const ledger::Machine& machine = engine.machine();
-    const double ridge = machine.multiply_add_peak / machine.read_bandwidth;
-    lab::Table table({{"operation", 12},
-                      {"times", 6, true},
-                      {"FLOPs", 18, true},
-                      {"bytes", 12, true},
-                      {"FLOPs a byte", 12, true},
-                      {"its ceiling", 12},
-                      {"predicted", 12, true}});
-    const auto add = [&](const ledger::Operation& operation, const char* ceiling,
-                         ledger::Seconds seconds) {
-        table.add({operation.name, lab::number(operation.times),
-                   lab::number(operation.flops),
-                   lab::quantity(operation.bytes, "bytes"),
-                   lab::number(operation.intensity()), ceiling,
-                   lab::quantity(seconds, "s")});
-    };
-    const auto operations = engine.operations(std::span(&step, 1));
-    for (const ledger::Operation& operation : operations)
-        add(operation, operation.intensity() < ridge ? "memory" : "arithmetic",
-            ledger::predict(operation, machine));
-    add({"all", 1, ledger::total_flops(operations), ledger::total_bytes(operations)},
-        "", engine.forward(step));
     fmt::print("\nTokens: {}, behind {}. The ridge: {} FLOPs a byte.\n\n{}",
-               step.tokens, step.past, lab::number(ridge), table.text());
+               step.tokens, step.past, lab::number(engine.machine().ridge()),
+               lab::operations_table(engine, step).text());
 }
 // [roofline]
 
@@ -134,29 +115,92 @@ Pace pace(lab::Experiment& lab, std::unique_ptr<gpt2::Model> model,
 }
 // [pace]
 
-// Half the bytes
-// --------------
-// In half precision a weight has two bytes for four. The multiplications stay the
-// same: each weight is widened to 32 bits on its way into the multipliers. So
-// writing, which waits for bytes, should gain nearly twice. Reading, which does not,
-// should gain nothing, and may lose a little to the widening.
+// Fewer bytes
+// -----------
+// In half precision, f16 or bf16, a weight has two bytes for four. As an int8 it has
+// one, and an eighth: 32 of them share a scale of four bytes. The multiplications
+// stay: each weight is widened to 32 bits on its way into the multipliers. So
+// writing, which waits for bytes, should gain nearly twice, or over three times.
+// Reading, which does not, should gain nothing, and may lose a little to the
+// widening.
 
 // [bytes]
-void half_the_bytes(lab::Experiment& lab, const Pace& base) {
-    using gpt2::DType, gpt2::name_of;
-    const DType dtype = lab.options().dtype;
-    const DType other = dtype == DType::f16 ? DType::f32 : DType::f16;
-    const Pace changed = pace(lab, lab.load_model({.dtype = other}),
-                              {lab.options().shape, name_of(other)});
-    const std::string over =
-        fmt::format("{} over {}", name_of(other), name_of(dtype));
-    lab.ratio("dtype_read", "reading, " + over, "read_" + changed.id,
-              "read_" + base.id);
-    lab.ratio("dtype_write", "writing, " + over, "write_" + changed.id,
-              "write_" + base.id);
+using gpt2::DType, gpt2::name_of;
+constexpr DType dtypes[] = {DType::f32, DType::f16, DType::bf16, DType::int8};
+
+void fewer_bytes(lab::Experiment& lab, const Pace& base) {
+    const DType own = lab.options().dtype;
+    const std::string shape = lab.options().shape;
+    const gpt2::Config config =
+        gpt2::load_config(lab.options().model, {.shape = shape});
+    for (const DType dtype : dtypes) {
+        lab.note(fmt::format("bytes_{}", name_of(dtype)),
+                 fmt::format("the weights in {}", name_of(dtype)),
+                 double(ledger::weight_bytes(config, dtype)), "bytes");
+        if (dtype == own || (lab.quick() && dtype == DType::bf16)) continue;
+        pace(lab, lab.load_model({.dtype = dtype}), {shape, name_of(dtype)});
+    }
+    const auto gain = [&](const std::string& id, DType dtype) {
+        if (dtype == own) return;
+        const std::string changed = fmt::format("{}_{}", shape, name_of(dtype));
+        const std::string over =
+            fmt::format("{} over {}", name_of(dtype), name_of(own));
+        lab.ratio(id + "_read", "reading, " + over, "read_" + changed,
+                  "read_" + base.id);
+        lab.ratio(id + "_write", "writing, " + over, "write_" + changed,
+                  "write_" + base.id);
+    };
+    gain("dtype", own == DType::f16 ? DType::f32 : DType::f16);
+    gain("int8", DType::int8);
     lab.headline("dtype_write");
 }
 // [bytes]
+
+// What a byte less costs
+// ----------------------
+// Rounded weights make another model. Let each read one text at the trained model's
+// own shape, and compare every token's log-probability with that in f32: how far it
+// moved, on average and at most, and by how much the perplexity rose, which is 2 to
+// the mean surprise. The same for a cache in half precision.
+
+void left_out(const std::string& what, const std::string& reason) {
+    fmt::print("left out {}: {}\n", what, lab::one_line(reason));
+}
+
+// [cost]
+void cost_of_rounding(lab::Experiment& lab) {
+    if (lab.options().model == "random")
+        return left_out("what rounding costs", "it needs a trained model");
+    const auto read = [&](const std::string& id, DType dtype, DType kv) {
+        const auto model =
+            lab.load_model({.shape = "own", .dtype = dtype, .kv = kv});
+        const std::vector<gpt2::Token> text =
+            lab.text("article.txt",
+                     std::min(lab.quick() ? 256 : 1024, model->config().n_ctx));
+        lab.check("bits_" + id, id + ": at once or one by one, the same bits",
+                  lab::same_logits(*model, std::span(text).first(text.size() / 16)));
+        return lab::surprises(*model, text);
+    };
+    const std::vector<double> exact = read("f32", DType::f32, DType::f32);
+    const auto compare = [&](const std::string& id, const std::string& what,
+                             DType dtype, DType kv) {
+        const lab::Shift shift = lab::shift(exact, read(id, dtype, kv));
+        const auto row = [&](const char* which, const char* said, double value,
+                             const char* unit) {
+            lab.row("cost_" + id + which, what + said, unit, {},
+                    lab::summarize({value}));
+        };
+        row("_mean", ": log-probability shifts", shift.mean, "bits");
+        row("_max", ": largest shift", shift.most, "bits");
+        row("_perplexity", ": perplexity rises", 100 * (shift.perplexity - 1), "%");
+    };
+    for (const DType dtype : {DType::f16, DType::bf16, DType::int8}) {
+        const std::string name{name_of(dtype)};
+        compare(name, name, dtype, DType::f32);
+    }
+    compare("kv_f16", "f16 cache", DType::f32, DType::f16);
+}
+// [cost]
 
 // More arithmetic
 // ---------------
@@ -165,14 +209,10 @@ void half_the_bytes(lab::Experiment& lab, const Pace& base) {
 // often cannot, so writing gains something too. How much, the ceilings of one thread
 // say, measured like those of all.
 
-void left_out(const std::string& what, const std::string& reason) {
-    fmt::print("left out {}: {}\n", what, lab::one_line(reason));
-}
-
 // [threads]
 void more_arithmetic(lab::Experiment& lab, const Pace& all) {
     if (lab.threads() == 1) return left_out("one thread against all", "1 is all");
-    const std::string_view dtype = gpt2::name_of(lab.options().dtype);
+    const std::string_view dtype = name_of(lab.options().dtype);
     const Pace one = pace(lab, lab.load_model({.threads = 1}),
                           {lab.options().shape, dtype, "one thread"});
     lab.ratio("threads_read", "reading, all threads over one", "read_" + all.id,
@@ -209,7 +249,7 @@ void larger_models(lab::Experiment& lab, const Pace& base) {
         } else {
             try {
                 ran.push_back(pace(lab, lab.load_model({.shape = shape}),
-                                   {shape, gpt2::name_of(options.dtype)})
+                                   {shape, name_of(options.dtype)})
                                   .id);
             } catch (const gpt2::BadInput& refused) {
                 left_out(shape, refused.what());
@@ -239,8 +279,8 @@ struct Words {
 Words write_words(lab::Experiment& lab, const std::string& shape) {
     // In f32: the wide model has thirds of the narrow one's weights, and in half
     // precision two roundings may choose two words.
-    const auto model = lab.load_model(
-        {.shape = shape, .dtype = gpt2::DType::f32, .kv = gpt2::DType::f32});
+    const auto model =
+        lab.load_model({.shape = shape, .dtype = DType::f32, .kv = DType::f32});
     gpt2::KvCache cache = model->new_cache();
     gpt2::Generation written = gpt2::generate(
         *model, cache, lab.text("article.txt", opening), {.max_tokens = words});
@@ -284,8 +324,7 @@ void same_words(lab::Experiment& lab) {
 // [figures]
 void figures(lab::Experiment& lab) {
     const gpt2::Config small = gpt2::preset("small");
-    const ledger::Engine engine(small, gpt2::DType::f32, gpt2::DType::f32,
-                                lab.machine());
+    const ledger::Engine engine(small, DType::f32, DType::f32, lab.machine());
     const ledger::Step token{};
     double body = 0;
     for (const ledger::Operation& operation : engine.operations({&token, 1}))
@@ -299,7 +338,7 @@ void figures(lab::Experiment& lab) {
     figure("params_body", "GPT-2 small's parameters, embeddings left out",
            double(gpt2::body_parameters(small)) / 1e6, "million");
     figure("weights_f32", "its weights in f32",
-           double(ledger::weight_bytes(small, gpt2::DType::f32)) / 1e6, "MB");
+           double(ledger::weight_bytes(small, DType::f32)) / 1e6, "MB");
     figure("flops_body", "FLOPs of a token, body alone", body / 1e6, "million");
     figure("flops_token", "with attention over 1,024 and the head",
            engine.flops_per_token(1024) / 1e6, "million");
@@ -346,8 +385,9 @@ void two_ceilings(lab::Experiment& lab) {
 
     // One model at a time: the large ones need the memory.
     const Pace base =
-        pace(lab, std::move(model), {shape, gpt2::name_of(lab.options().dtype)});
-    half_the_bytes(lab, base);
+        pace(lab, std::move(model), {shape, name_of(lab.options().dtype)});
+    fewer_bytes(lab, base);
+    cost_of_rounding(lab);
     more_arithmetic(lab, base);
     if (shape == "own" || lab.options().model == "random") {
         left_out("larger models, and the same words at their cost",

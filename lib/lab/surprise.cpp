@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -23,6 +24,31 @@ double surprise(std::span<const float> logits, gpt2::Token token) {
            (best - double(logits[std::size_t(token)])) * std::numbers::log2e;
 }
 // [surprise]
+
+std::vector<double> surprises(gpt2::Model& model, std::span<const gpt2::Token> text) {
+    if (text.size() < 2)
+        throw gpt2::BadInput(
+            fmt::format("text: expected 2 tokens or more, found {}", text.size()));
+    gpt2::KvCache cache = model.new_cache();
+    const gpt2::Logits logits =
+        model.forward(text.first(text.size() - 1), cache, gpt2::Rows::all);
+    std::vector<double> bits;
+    for (int row = 0; row < logits.rows(); ++row)
+        bits.push_back(surprise(logits[row], text[std::size_t(row) + 1]));
+    return bits;
+}
+
+Shift shift(std::span<const double> before, std::span<const double> after) {
+    double sum = 0, sizes = 0, most = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        const double moved = after[i] - before[i];
+        sum += moved;
+        sizes += std::abs(moved);
+        most = std::max(most, std::abs(moved));
+    }
+    const auto count = double(before.size());
+    return {sizes / count, most, std::exp2(sum / count)};
+}
 
 double entropy(std::span<const float> logits) {
     // With weight w = exp(-d), d the distance from the best logit, a token's surprise is

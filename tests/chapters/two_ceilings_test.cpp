@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "chapters/program.hpp"
@@ -38,15 +39,22 @@ const lab::Note& note(const Ran& ran, const std::string& id) {
     return *std::ranges::find(ran.results.notes, id, &lab::Note::id);
 }
 
+const lab::Row& row(const Ran& ran, const std::string& id) {
+    return *std::ranges::find(ran.results.rows, id, &lab::Row::id);
+}
+
 }  // namespace
 
 TEST(TwoCeilings, AtItsOwnShapeItWidensNothing) {
     const Ran ran = run("--shape own --threads 2");
     EXPECT_THAT(ran.rows, IsSupersetOf({"read_own_f32", "write_own_f32", "read_own_f16",
                                         "write_own_f16", "write_own_f32_one_thread",
-                                        "dtype_write", "more_compute"}));
+                                        "read_own_int8", "write_own_int8", "dtype_write",
+                                        "int8_write", "more_compute"}));
     EXPECT_THAT(ran.rows, Not(Contains("smaller_faster")));
-    EXPECT_THAT(ran.checks, IsSupersetOf({"same_flops", "threads_same", "floor_140"}));
+    EXPECT_THAT(ran.checks,
+                IsSupersetOf({"same_flops", "threads_same", "floor_140", "bits_f32",
+                              "bits_f16", "bits_bf16", "bits_int8", "bits_kv_f16"}));
     EXPECT_THAT(ran.checks, Not(Contains("same_words")));
     EXPECT_THAT(ran.out, HasSubstr("left out larger models, and the same words"));
     EXPECT_THAT(ran.out, HasSubstr("70 µs (an erratum)"));
@@ -57,6 +65,30 @@ TEST(TwoCeilings, AtItsOwnShapeItWidensNothing) {
     EXPECT_NEAR(note(ran, "weights_f32").value, 497.759232, 1e-9);
     EXPECT_NEAR(note(ran, "flops_body").value, 169.869312, 1e-9);
     EXPECT_NEAR(note(ran, "floor_140").value, 70, 1e-9);
+}
+
+TEST(TwoCeilings, WhatAByteLessCosts) {
+    const Ran ran = run("--shape own --threads 2");
+    // 4,194,304 weights stand in matrices; the other parameters stay f32.
+    EXPECT_EQ(note(ran, "bytes_f32").value, 17'881'088);
+    EXPECT_EQ(note(ran, "bytes_f16").value, 17'881'088 - 4'194'304 * 2);
+    EXPECT_EQ(note(ran, "bytes_bf16").value, note(ran, "bytes_f16").value);
+    EXPECT_EQ(note(ran, "bytes_int8").value, 17'881'088 - 4'194'304 * (4 - 1.125));
+
+    const auto cost = [&](const std::string& id) {
+        return row(ran, "cost_" + id).measured.median;
+    };
+    // The shipped file is in f16 itself: nothing is lost.
+    for (const char* id : {"f16_mean", "f16_max", "f16_perplexity"})
+        EXPECT_EQ(cost(id), 0) << id;
+    for (const std::string id : {"bf16", "int8", "kv_f16"}) {
+        EXPECT_GT(cost(id + "_mean"), 0) << id;
+        EXPECT_GT(cost(id + "_max"), 2 * cost(id + "_mean")) << id;
+        EXPECT_LT(cost(id + "_max"), 1) << id;
+        EXPECT_LT(std::abs(cost(id + "_perplexity")), 2) << id;
+    }
+    EXPECT_LT(cost("kv_f16_mean"), cost("bf16_mean"));
+    EXPECT_LT(cost("bf16_mean"), cost("int8_mean"));
 }
 
 TEST(TwoCeilings, EachOperationHasItsCeiling) {
@@ -83,6 +115,17 @@ TEST(TwoCeilings, HalfPrecisionByDefaultIsComparedWithSingle) {
     EXPECT_THAT(ran.rows, IsSupersetOf({"write_own_f16", "write_own_f32"}));
     EXPECT_EQ(ran.results.model->dtype, "f16");
     EXPECT_THAT(ran.out, HasSubstr("writing, f32 over f16"));
+}
+
+TEST(TwoCeilings, Int8ByDefaultIsComparedWithTheOthers) {
+    const Ran ran = run("--shape own --threads 1 --dtype int8");
+    EXPECT_THAT(ran.rows, IsSupersetOf({"write_own_int8", "write_own_f32",
+                                        "write_own_f16", "dtype_write"}));
+    EXPECT_THAT(ran.rows, Not(Contains("int8_write")));
+    EXPECT_THAT(ran.out, HasSubstr("writing, f16 over int8"));
+    EXPECT_EQ(ran.results.model->dtype, "int8");
+    // Rounding is compared with f32 whatever the default is.
+    EXPECT_GT(row(ran, "cost_int8_mean").measured.median, 0);
 }
 
 TEST(TwoCeilings, RefusesWhatTheContextCannotHold) {

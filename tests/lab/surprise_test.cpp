@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "gpt2/cpu/engine.hpp"
 #include "gpt2/error.hpp"
 #include "gpt2/sampler.hpp"
 #include "support.hpp"
@@ -69,6 +70,31 @@ TEST(Surprise, RefusesNonsense) {
     EXPECT_THROW(surprise(std::vector<float>{INFINITY, 1}, 1), gpt2::Error);
     EXPECT_THROW(entropy(std::vector<float>{never, never}), gpt2::Error);
     EXPECT_THROW(entropy(std::vector<float>{}), gpt2::Error);
+}
+
+TEST(Surprises, OfATextReadAtOnceAreThoseReadOneByOne) {
+    const gpt2::Config config{50, 30, 16, 2, 2};
+    const auto model = gpt2::cpu::load(*gpt2::random_weights(config, 3), gpt2::DType::f32,
+                                       gpt2::DType::f32, 1);
+    // The last token needs no position: it is only predicted.
+    const auto text = support::random_tokens(31, 50, 3);
+    const std::vector<double> bits = lab::surprises(*model, text);
+    ASSERT_EQ(bits.size(), 30u);
+    gpt2::KvCache cache = model->new_cache();
+    for (std::size_t i = 0; i < 30; ++i) {
+        const gpt2::Logits row = model->forward(std::span(text).subspan(i, 1), cache);
+        EXPECT_EQ(bits[i], surprise(row[0], text[i + 1]));
+    }
+    EXPECT_THROW(lab::surprises(*model, std::span(text).first(1)), gpt2::BadInput);
+}
+
+TEST(Surprises, ShiftFromOneModelToAnother) {
+    const std::vector<double> before{1, 2, 3, 4}, after{2, 2, 2.5, 5.5};
+    const lab::Shift shift = lab::shift(before, after);
+    EXPECT_DOUBLE_EQ(shift.mean, 0.75);
+    EXPECT_DOUBLE_EQ(shift.most, 1.5);
+    EXPECT_DOUBLE_EQ(shift.perplexity, std::sqrt(2.0));
+    EXPECT_DOUBLE_EQ(lab::shift(before, before).perplexity, 1);
 }
 
 }  // namespace
