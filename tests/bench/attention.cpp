@@ -21,9 +21,10 @@ using gpt2::KvCache;
 using gpt2::cpu::Worker;
 
 /// `count` queries, the last of which looks at positions 0 ... context, in `layers`
-/// layers of each of `caches`, on all heads.
+/// layers on all heads. `batch` times between two looks at the clock, since waking the
+/// team takes as long as a small one; each time in the next of `caches`.
 void look_back(benchmark::State& state, const std::vector<KvCache>& caches, int layers,
-               int context, int count) {
+               int context, int count, int batch) {
     const gpt2::KvLayout& layout = caches.front().pool()->layout();
     const int heads = layout.n_head, n = layout.head_dim;
     const gpt2::cpu::Activations query(count, heads * n), out(count, heads * n);
@@ -33,17 +34,18 @@ void look_back(benchmark::State& state, const std::vector<KvCache>& caches, int 
         gpt2::cpu::attention_scratch(layout, caches.front().pool()->n_ctx());
     const gpt2::cpu::Buffer<float> scratch(std::size_t(setup().threads) * stride);
     std::size_t next = 0;
-    for (auto _ : state) {
-        const KvCache& cache = caches[next++ % caches.size()];
+    while (state.KeepRunningBatch(batch)) {
         gpt2::cpu::together(setup().threads, [&](const Worker& worker) {
-            for (int i = worker.index; i < layers * heads; i += worker.count) {
-                const int offset = i % heads * n;
-                gpt2::cpu::attend(cache, i / heads, i % heads, context - count + 1, count,
-                                  query.row(0) + offset, query.stride,
-                                  out.row(0) + offset, out.stride,
-                                  scratch.data() + std::size_t(worker.index) * stride);
+            float* const own = scratch.data() + std::size_t(worker.index) * stride;
+            for (int i = worker.index; i < batch * layers * heads; i += worker.count) {
+                const int layer = i / heads % layers, head = i % heads;
+                const std::size_t turn = next + std::size_t(i / heads / layers);
+                gpt2::cpu::attend(caches[turn % caches.size()], layer, head,
+                                  context - count + 1, count, query.row(0) + head * n,
+                                  query.stride, out.row(0) + head * n, out.stride, own);
             }
         });
+        next += std::size_t(batch);
     }
 }
 
@@ -59,7 +61,7 @@ std::vector<KvCache> caches_of(DType kv, int positions, bool from_memory) {
 /// As in decode: each layer's keys and values come from memory, after all the weights.
 void one_query(benchmark::State& state, DType kv, int context) {
     const int layers = gpt2::preset("small").n_layer;
-    look_back(state, caches_of(kv, context + 1, true), layers, context, 1);
+    look_back(state, caches_of(kv, context + 1, true), layers, context, 1, 4);
     const ledger::Operation work =
         operation("attention", DType::f32, kv, {.past = context, .rows = 0});
     count(state, layers * work.bytes, layers * work.flops);
@@ -69,7 +71,7 @@ void one_query(benchmark::State& state, DType kv, int context) {
 /// stay in the processor's caches meanwhile.
 void block_of_queries(benchmark::State& state, DType kv, int context) {
     const int queries = gpt2::cpu::queries_at_a_time;
-    look_back(state, caches_of(kv, context + 1, false), 1, context, queries);
+    look_back(state, caches_of(kv, context + 1, false), 1, context, queries, 64);
     const ledger::Operation work =
         operation("attention", DType::f32, kv,
                   {.tokens = queries, .past = context - queries + 1, .rows = 0});

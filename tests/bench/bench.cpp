@@ -14,13 +14,8 @@ Setup& setup() {
     return the_setup;
 }
 
-void add(const std::string& name, std::function<void(benchmark::State&)> body,
-         Clock clock) {
-    auto* const added = benchmark::RegisterBenchmark(name.c_str(), std::move(body));
-    if (clock == Clock::own)
-        added->UseManualTime();
-    else
-        added->UseRealTime();
+void add(const std::string& name, std::function<void(benchmark::State&)> body) {
+    benchmark::RegisterBenchmark(name.c_str(), std::move(body))->UseRealTime();
 }
 
 void count(benchmark::State& state, double bytes, double flops) {

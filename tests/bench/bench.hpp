@@ -35,15 +35,8 @@ struct Setup {
 /// The one that is in force.
 Setup& setup();
 
-/// Who looks at the clock, the one on the wall, for each iteration.
-enum class Clock {
-    library,  ///< Google Benchmark
-    own,      ///< the benchmark itself: it calls SetIterationTime
-};
-
-/// Registers a benchmark.
-void add(const std::string& name, std::function<void(benchmark::State&)> body,
-         Clock clock = Clock::library);
+/// Registers a benchmark that is timed by the clock on the wall.
+void add(const std::string& name, std::function<void(benchmark::State&)> body);
 
 // Each registers what its file holds, in the order in which it runs.
 

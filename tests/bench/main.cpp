@@ -23,7 +23,7 @@ namespace bench {
 
 namespace {
 
-constexpr const char* line_format = "{:<35} {:>8} {:>6} {:>10} {:>12} {:>12} {:>6}\n";
+constexpr const char* line_format = "{:<35} {:>8} {:>6} {:>10} {:>12} {:>12} {:>6}";
 
 /// One line of the table for each benchmark as it comes, and all runs as JSON.
 ///
@@ -45,9 +45,10 @@ private:
     bool ReportContext(const Context& context) override {
         all_.SetOutputStream(&json_);
         look();
-        fmt::print(line_format, "benchmark", "median", "spread", "bytes/s", "FLOP/s",
-                   "ceiling", "share");
-        fmt::print("{}\n", std::string(95, '-'));
+        const std::string header =
+            fmt::format(line_format, "benchmark", "median", "spread", "bytes/s", "FLOP/s",
+                        "ceiling", "share");
+        fmt::print("{}\n{}\n", header, std::string(header.size(), '-'));
         return all_.ReportContext(context);
     }
 
@@ -105,11 +106,14 @@ private:
             return rate > 0 ? lab::quantity(rate, unit) : "";
         };
         const double moved = 1e9 * counter(runs, "GB/s") + 1e6 * counter(runs, "MB/s");
-        fmt::print(line_format, runs.front().run_name.function_name,
-                   lab::quantity(time.median, "s"),
-                   fmt::format("{:.0f}%", 100 * (time.max - time.min) / time.median),
-                   text(moved, "bytes/s"), text(1e9 * counter(runs, "GFLOP/s"), "FLOP/s"),
-                   ceiling, least > 0 ? fmt::format("{:.2f}", least / time.median) : "");
+        std::string line = fmt::format(
+            line_format, runs.front().run_name.function_name,
+            lab::quantity(time.median, "s"),
+            fmt::format("{:.0f}%", 100 * (time.max - time.min) / time.median),
+            text(moved, "bytes/s"), text(1e9 * counter(runs, "GFLOP/s"), "FLOP/s"),
+            ceiling, least > 0 ? fmt::format("{:.2f}", least / time.median) : "");
+        line.resize(line.find_last_not_of(' ') + 1);
+        fmt::print("{}\n", line);
         std::fflush(stdout);
     }
 

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "bench.hpp"
@@ -33,7 +35,7 @@ struct Shape {
     const char* name;  ///< as the ledger has it
     int depth, columns;
 
-    double parameters() const { return double(depth) * columns; }
+    std::size_t parameters() const { return std::size_t(depth) * std::size_t(columns); }
     std::string text() const { return fmt::format("{}x{}", depth, columns); }
 };
 
@@ -59,24 +61,17 @@ Packed random_matrix(const Shape& shape, DType dtype) {
 
 /// Copies of one matrix that take turns. They are kept as long as benchmarks of the same
 /// shape follow: repetitions do not make them again.
-template <class Key, class Matrix>
-class Rotation {
-public:
-    template <class Make>
-    std::vector<Matrix>& of(const Shape& shape, Key key, Make make) {
-        if (shape.name != shape_) copies_.clear();
-        shape_ = shape.name;
-        std::vector<Matrix>& all = copies_[key];
-        if (all.empty()) all.push_back(make());
-        const std::size_t bytes = std::size_t(shape.parameters()) * gpt2::size_of(key);
-        while (int(all.size()) < setup().copies(bytes)) all.push_back(make());
-        return all;
-    }
-
-private:
-    const char* shape_ = nullptr;
-    std::map<Key, std::vector<Matrix>> copies_;
-};
+template <class Matrix>
+const std::vector<Matrix>& copies(const Shape& shape, DType dtype,
+                                  const std::function<Matrix()>& make) {
+    static std::map<DType, std::vector<Matrix>> all;
+    static const char* name = nullptr;
+    if (std::exchange(name, shape.name) != shape.name) all.clear();
+    const std::size_t bytes = shape.parameters() * gpt2::size_of(dtype);
+    std::vector<Matrix>& these = all[dtype];
+    while (int(these.size()) < setup().copies(bytes)) these.push_back(make());
+    return these;
+}
 
 Activations random_rows(int rows, int columns) {
     Activations all(rows, columns);
@@ -91,9 +86,8 @@ void count_product(benchmark::State& state, const Shape& shape, DType dtype, int
 }
 
 void multiply(benchmark::State& state, const Shape& shape, DType dtype, int rows) {
-    static Rotation<DType, Packed> rotation;
     const auto& w =
-        rotation.of(shape, dtype, [&] { return random_matrix(shape, dtype); });
+        copies<Packed>(shape, dtype, [&] { return random_matrix(shape, dtype); });
     const Activations x = random_rows(rows, shape.depth);
     const Activations y = random_rows(rows, shape.columns);
     const int batch = batch_of(rows);
@@ -120,11 +114,8 @@ namespace {
 /// The same product by OpenBLAS. The head it has as the model's file has it: a row for
 /// each token.
 void multiply_by_blas(benchmark::State& state, const Shape& shape, int rows) {
-    using Floats = gpt2::cpu::Buffer<float>;
-    static Rotation<DType, Floats> rotation;
-    const auto& w = rotation.of(shape, DType::f32, [&] {
-        return random_floats(std::size_t(shape.parameters()));
-    });
+    const auto& w = copies<gpt2::cpu::Buffer<float>>(
+        shape, DType::f32, [&] { return random_floats(shape.parameters()); });
     const bool head = shape.columns > 4 * shape.depth;
     const Activations x = random_rows(rows, shape.depth);
     const Activations y = random_rows(rows, shape.columns);
