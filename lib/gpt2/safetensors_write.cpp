@@ -54,7 +54,8 @@ void check(const TensorToWrite& tensor, const std::string& where) {
 /// The length and the JSON, padded so that the data begins at a multiple of 8.
 std::string header_of(std::span<const TensorToWrite* const> tensors,
                       const std::string& where) {
-    std::string json = "{";
+    // Older versions of Hugging Face's transformers refuse a file that does not say so.
+    std::string json = R"({"__metadata__":{"format":"pt"})";
     std::uint64_t end = 0;
     for (const TensorToWrite* tensor : tensors) {
         std::string name;
@@ -66,10 +67,9 @@ std::string header_of(std::span<const TensorToWrite* const> tensors,
         }
         const std::uint64_t begin = end;
         end += tensor->bytes.size();
-        json +=
-            fmt::format(R"({}{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                        json.size() > 1 ? "," : "", name, type_name(tensor->dtype),
-                        fmt::join(tensor->shape, ","), begin, end);
+        json += fmt::format(R"(,{}:{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                            name, type_name(tensor->dtype), fmt::join(tensor->shape, ","),
+                            begin, end);
     }
     json += "}";
     json.resize((json.size() + 7) / 8 * 8, ' ');

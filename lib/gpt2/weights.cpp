@@ -75,6 +75,14 @@ Shape shape_of(Part part, const Config& c) {
     }
 }
 
+std::vector<std::int64_t> file_shape_of(Part part, const Config& config) {
+    const auto [rows, columns] = shape_of(part, config);
+    const bool vector =
+        rows == 1 && part != Part::position_embedding && part != Part::token_embedding;
+    if (vector) return {columns};
+    return {rows, columns};
+}
+
 bool is_per_layer(Part part) { return facts[int(part)].per_layer; }
 
 std::string name_of(Part part, int layer) {
@@ -125,7 +133,7 @@ private:
                 const std::string name = prefixed ? prefix + plain : plain;
                 const Safetensors::Tensor* tensor = file_.find(name);
                 if (!tensor) refuse(name, "missing");
-                check_shape(*tensor, shape_of(f.part, config()), f.part);
+                check_shape(*tensor, f.part);
                 tensors_[int(f.part)].push_back(tensor);
                 unclaimed.erase(name);
             }
@@ -139,12 +147,8 @@ private:
             refuse(*unclaimed.begin(), "not a tensor of a GPT-2 of this config");
     }
 
-    void check_shape(const Safetensors::Tensor& tensor, Shape shape, Part part) const {
-        const bool vector = shape.rows == 1 && part != Part::position_embedding &&
-                            part != Part::token_embedding;
-        const std::vector<std::int64_t> expected =
-            vector ? std::vector<std::int64_t>{shape.columns}
-                   : std::vector<std::int64_t>{shape.rows, shape.columns};
+    void check_shape(const Safetensors::Tensor& tensor, Part part) const {
+        const std::vector<std::int64_t> expected = file_shape_of(part, config());
         if (tensor.shape != expected)
             refuse(tensor.name,
                    fmt::format("expected shape [{}], found [{}]",
@@ -159,7 +163,7 @@ private:
         const Safetensors::Tensor* head = file_.find(head_name);
         if (!head) return;
         const Shape shape = shape_of(Part::token_embedding, config());
-        check_shape(*head, shape, Part::token_embedding);
+        check_shape(*head, Part::token_embedding);
         std::vector<float> a(shape.columns), b(shape.columns);
         for (int row = 0; row < shape.rows; ++row) {
             read(Part::token_embedding, 0, row, a);

@@ -47,6 +47,9 @@ struct Shape {
 /// The shape of a tensor in a model of this config.
 Shape shape_of(Part part, const Config& config);
 
+/// The shape that a file stores: that of `shape_of`, but one number for a vector.
+std::vector<std::int64_t> file_shape_of(Part part, const Config& config);
+
 /// Whether each layer has one of its own.
 bool is_per_layer(Part part);
 
@@ -90,6 +93,13 @@ private:
 /// @throws BadInput where a file is missing or malformed, a tensor is missing, of the
 ///         wrong shape or unknown, or the head is not the token embedding.
 std::unique_ptr<Weights> load_weights(const std::filesystem::path& directory);
+
+/// Writes `model.safetensors` (f32) and `config.json` into a directory that it makes
+/// where there is none: what load_weights reads back, bit for bit, and Hugging Face's
+/// `transformers` too. All weights are in memory meanwhile. There is no vocabulary among
+/// the files.
+/// @throws BadInput where one of them cannot be written.
+void save_weights(const Weights& weights, const std::filesystem::path& directory);
 
 /// Random weights of any shape, drawn as GPT-2's were before training (normal, standard
 /// deviation 0.02). The same seed gives the same numbers everywhere.
