@@ -31,7 +31,9 @@ class Transformers:
 
     def __init__(self, begin):
         self.torch = need("torch")
-        need("transformers").logging.set_verbosity_error()
+        logging = need("transformers").logging
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
         from transformers import GPT2LMHeadModel
         self.torch.set_num_threads(begin["threads"])
         self.torch.set_grad_enabled(False)
