@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "chapters/program.hpp"
+#include "gpt2/load.hpp"
+#include "gpt2/sampler.hpp"
 #include "lab/results.hpp"
 #include "support.hpp"
 
@@ -23,6 +25,16 @@ std::string answer(const std::string& works, const std::string& difference,
     return R"({"versions": {"them": "1.0"}, "works": {"them": [)" + works +
            R"(]}, "largest_difference": )" + difference +
            R"(, "seconds": 0.5, "tokens": )" + tokens + "}";
+}
+
+/// What the model finds best behind the eight tokens that a Comparison reads.
+gpt2::Token next() {
+    const auto story = gpt2::data_directory() / "models/story";
+    const auto text = gpt2::load_tokenizer(story).encode(
+        support::slurp(gpt2::data_directory() / "texts/article.txt"));
+    const auto model = gpt2::load_model(story);
+    gpt2::KvCache cache = model->new_cache();
+    return gpt2::argmax(model->forward(std::span(text).first(8), cache)[0]);
 }
 
 struct Comparison {
@@ -43,7 +55,8 @@ struct Comparison {
 }  // namespace
 
 TEST(Compare, MeasuresBothSidesInTurns) {
-    const Comparison c(always(answer(R"("read_all", "write")", "1e-5")));
+    const Comparison c(always(
+        answer(R"("read_all", "write")", "1e-5", "[" + std::to_string(next()) + "]")));
     ASSERT_EQ(c.outcome.status, 0) << c.outcome.out << c.outcome.err;
     const lab::Results results = lab::read_results(c.json());
     const auto row = [&](const std::string& id) {

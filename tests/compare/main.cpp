@@ -58,13 +58,15 @@ std::vector<Work> works(gpt2::Model& model, const Tokens& text, const std::strin
                         const gpt2::Tokenizer& tokenizer) {
     const auto read = [&](gpt2::Rows rows) {
         gpt2::KvCache cache = model.new_cache();
-        model.forward(text, cache, rows);
-        return Tokens{};
+        const gpt2::Logits logits = model.forward(text, cache, rows);
+        return Tokens{gpt2::argmax(logits[logits.rows() - 1])};
     };
     const auto one_by_one = [&] {
         gpt2::KvCache cache = model.new_cache();
-        for (const gpt2::Token& token : text) model.forward({&token, 1}, cache);
-        return Tokens{};
+        Tokens best;
+        for (const gpt2::Token& token : text)
+            best = {gpt2::argmax(model.forward({&token, 1}, cache)[0])};
+        return best;
     };
     const auto encode = [&] {
         Tokens tokens;

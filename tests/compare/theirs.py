@@ -45,12 +45,14 @@ class Transformers:
                       "uncached": self.uncached}
 
     def read_all(self):
-        self.model(self.text, use_cache=True)
-        return []
+        return self.best(self.model(self.text, use_cache=True).logits[:, -1])
 
     def read_last(self):
-        self.last_logits(self.text, use_cache=True)
-        return []
+        return self.best(self.last_logits(self.text, use_cache=True))
+
+    @staticmethod
+    def best(logits):
+        return logits.argmax(-1).tolist()
 
     def last_logits(self, tokens, **options):
         hidden = self.model.transformer(tokens, **options).last_hidden_state
@@ -59,9 +61,9 @@ class Transformers:
     def write(self):
         past = None
         for i in range(self.text.shape[1]):
-            past = self.model(self.text[:, i:i + 1], past_key_values=past,
-                              use_cache=True).past_key_values
-        return []
+            out = self.model(self.text[:, i:i + 1], past_key_values=past, use_cache=True)
+            best, past = self.best(out.logits[:, -1]), out.past_key_values
+        return best
 
     def cached(self):
         token, past = self.text[:, :1], None
