@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "gpt2/buffer.hpp"
 #include "gpt2/config.hpp"
 #include "gpt2/dtype.hpp"
 
@@ -55,7 +56,6 @@ class KvPool : public std::enable_shared_from_this<KvPool> {
 public:
     /// An empty pool: memory is taken when a cache first needs it.
     KvPool(const Config& config, DType dtype);
-    ~KvPool();
 
     /// How its blocks are laid out.
     const KvLayout& layout() const { return layout_; }
@@ -76,7 +76,9 @@ private:
     KvLayout layout_;
     int n_ctx_;
     mutable std::mutex mutex_;
-    std::vector<std::byte*> free_;
+    std::vector<Buffer<std::byte>> slabs_;  // where the blocks lie
+    std::size_t fresh_ = 0;                 // blocks of the last slab never yet taken
+    std::vector<std::byte*> free_;          // blocks that came back
     int in_use_ = 0;
 };
 

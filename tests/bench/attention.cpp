@@ -32,7 +32,7 @@ void look_back(benchmark::State& state, const std::vector<KvCache>& caches, int 
     std::copy_n(random.data(), random.size(), query.memory.data());
     const std::size_t stride =
         gpt2::cpu::attention_scratch(layout, caches.front().pool()->n_ctx());
-    const gpt2::cpu::Buffer<float> scratch(std::size_t(setup().threads) * stride);
+    const gpt2::Buffer<float> scratch(std::size_t(setup().threads) * stride);
     std::size_t next = 0;
     while (state.KeepRunningBatch(batch)) {
         gpt2::cpu::together(setup().threads, [&](const Worker& worker) {

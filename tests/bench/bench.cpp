@@ -39,9 +39,9 @@ ledger::Operation operation(const std::string& name, DType weights, DType kv,
     throw gpt2::Error("bench: the ledger has no operation '" + name + "'");
 }
 
-gpt2::cpu::Buffer<float> random_floats(std::size_t count) {
+gpt2::Buffer<float> random_floats(std::size_t count) {
     std::minstd_rand random(1);
-    gpt2::cpu::Buffer<float> floats(count);
+    gpt2::Buffer<float> floats(count);
     for (std::size_t i = 0; i < count; ++i)
         floats[i] = float(random()) / float(std::minstd_rand::max()) * 2 - 1;
     return floats;

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "gpt2/cpu/buffer.hpp"
+#include "gpt2/buffer.hpp"
 #include "gpt2/dtype.hpp"
 #include "gpt2/kv_cache.hpp"
 #include "ledger/cost.hpp"
@@ -64,7 +64,7 @@ ledger::Operation operation(const std::string& name, gpt2::DType weights, gpt2::
                             const ledger::Step& step);
 
 /// Random floats in (-1, 1), the same every time.
-gpt2::cpu::Buffer<float> random_floats(std::size_t count);
+gpt2::Buffer<float> random_floats(std::size_t count);
 
 /// Puts random keys and values for `positions` positions into an empty cache.
 void fill(gpt2::KvCache& cache, int positions);

@@ -114,7 +114,7 @@ namespace {
 /// The same product by OpenBLAS. The head it has as the model's file has it: a row for
 /// each token.
 void multiply_by_blas(benchmark::State& state, const Shape& shape, int rows) {
-    const auto& w = copies<gpt2::cpu::Buffer<float>>(
+    const auto& w = copies<gpt2::Buffer<float>>(
         shape, DType::f32, [&] { return random_floats(shape.parameters()); });
     const bool head = shape.columns > 4 * shape.depth;
     const Activations x = random_rows(rows, shape.depth);

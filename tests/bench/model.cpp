@@ -120,7 +120,7 @@ public:
 /// Seconds until the file lies in fresh memory, read by one thread.
 double seconds_to_read(const std::filesystem::path& file) {
     const lab::Stopwatch watch;
-    const gpt2::cpu::Buffer<char> memory(std::filesystem::file_size(file));
+    const gpt2::Buffer<char> memory(std::filesystem::file_size(file));
     std::ifstream in(file, std::ios::binary);
     if (!in.read(memory.data(), std::streamsize(memory.size())))
         throw gpt2::BadInput(file.string() + ": cannot be read");

@@ -12,6 +12,8 @@ namespace gpt2::cpu {
 namespace {
 
 constexpr int block = KvLayout::positions;
+/// One query waits for memory: its keys and values lie in stretches of a few KiB.
+constexpr unsigned ahead_for(int rows) { return rows == 1 ? ~0u : 0u; }
 
 /// Rows of scores are a cache line longer than they need be (see Activations).
 std::size_t score_stride(int n_ctx) { return (n_ctx + block - 1) / block * block + 16; }
@@ -50,12 +52,15 @@ struct Head {
         }
     }
 
-    /// scores[r, t] = query[r] . key[t] for the 32 positions of block i.
+    /// scores[r, t] = query[r] . key[t] for the 32 positions of block i; `next` is the
+    /// block that comes then.
     template <int rows>
-    void score(int i, Left query, float* scores, std::size_t scores_stride) const {
+    void score(int i, int next, Left query, float* scores,
+               std::size_t scores_stride) const {
         unroll<2 / tile_panels>([&](auto half) HWY_ATTR {
-            const Right<T> part{at(i, keys) + half * 16, block, 16};
-            tile<rows, tile_panels>(
+            const Right<T> part{at(i, keys) + half * 16, block, 16,
+                                at(next, keys) + half * 16};
+            tile<rows, tile_panels, ahead_for(rows)>(
                 query, part, dim, [](int, int) HWY_ATTR { return broadcast(0.0f); },
                 [&](int r, int p, const Vec16& sums) HWY_ATTR {
                     store(sums, scores + r * scores_stride + block * i + 16 * (half + p));
@@ -63,15 +68,16 @@ struct Head {
         });
     }
 
-    /// out[r] += weights[r, t] * value[t] for positions [from, to), all in one block.
-    /// `out` is [rows][stride].
+    /// out[r] += weights[r, t] * value[t] for positions [from, to), all in one block, of
+    /// which there are `last` + 1. `out` is [rows][stride].
     template <int rows>
-    void gather(int from, int to, Left weights, float* out) const {
+    void gather(int from, int to, int last, Left weights, float* out) const {
         const T* v = at(from / block, values) + std::size_t(from % block) * stride;
+        const T* next = at(std::min(from / block + 1, last), values);
         const auto columns = [&]<int panels>(std::integral_constant<int, panels>, int c) {
-            tile<rows, panels>(
+            tile<rows, panels, ahead_for(rows)>(
                 Left{weights.data + from, weights.stride},
-                Right<T>{v + c, std::size_t(stride), 16}, to - from,
+                Right<T>{v + c, std::size_t(stride), 16, next + c}, to - from,
                 [&](int r, int p)
                     HWY_ATTR { return load(out + r * stride + c + 16 * p); },
                 [&](int r, int p, const Vec16& sums)
@@ -92,8 +98,10 @@ void attend_rows(const Head<T>& head, int position, Left query, float* out,
     float* sums = scratch + queries_at_a_time * scores_stride;
     const float scale = 1.0f / std::sqrt(float(head.dim));
 
-    for (int i = 0; i * block < position + rows; ++i)
-        head.template score<rows>(i, query, scores, scores_stride);
+    const int blocks = (position + rows + block - 1) / block;
+    for (int i = 0; i < blocks; ++i)
+        head.template score<rows>(i, std::min(i + 1, blocks - 1), query, scores,
+                                  scores_stride);
 
     float total[rows];
     for (int r = 0; r < rows; ++r)
@@ -103,13 +111,15 @@ void attend_rows(const Head<T>& head, int position, Left query, float* out,
     // Up to `position` all rows look at the same positions, and share the trip. Behind
     // it, each has its own end: there they go one by one.
     std::fill_n(sums, rows * head.stride, 0.0f);
-    for (int from = 0; from <= position; from += block)
-        head.template gather<rows>(from, std::min(from + block, position + 1),
+    for (int from = 0; from <= position; from += block) {
+        head.template gather<rows>(from, std::min(from + block, position + 1), blocks - 1,
                                    Left{scores, scores_stride}, sums);
+    }
     for (int r = 1; r < rows; ++r)
         for (int from = position + 1; from <= position + r;) {
             const int to = std::min((from / block + 1) * block, position + r + 1);
-            head.template gather<1>(from, to, Left{scores + r * scores_stride, 0},
+            head.template gather<1>(from, to, blocks - 1,
+                                    Left{scores + r * scores_stride, 0},
                                     sums + r * head.stride);
             from = to;
         }

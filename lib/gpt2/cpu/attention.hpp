@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "gpt2/cpu/buffer.hpp"
+#include "gpt2/buffer.hpp"
 #include "gpt2/kv_cache.hpp"
 
 namespace gpt2::cpu {

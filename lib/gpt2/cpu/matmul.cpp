@@ -144,10 +144,11 @@ struct Product {
         }
     }
 
-    template <int rows, int panels>
+    template <int rows, int panels, unsigned ahead = 0>
     void block(int row, int panel) const {
-        const Right<T> right{w.panel<T>(panel), 16, w.panel_bytes() / sizeof(T)};
-        tile<rows, panels>(
+        const Right<T> right{w.panel<T>(panel), 16, w.panel_bytes() / sizeof(T),
+                             w.panel<T>(std::min(panel + panels, w.panels() - panels))};
+        tile<rows, panels, ahead>(
             Left{x + row * x_stride, x_stride}, right, w.depth(),
             [](int, int) HWY_ATTR { return broadcast(0.0f); },
             [&](int r, int p, const Vec16& sums) HWY_ATTR {
@@ -156,14 +157,28 @@ struct Product {
             });
     }
 
-    /// All rows of `panels` panels: full tiles, then what is left over.
+    /// All rows of `panels` panels. Few rows wait for memory, and the processor guesses
+    /// too late where the next panels begin: so each load also fetches from there. Two
+    /// tiles share that, or the first would wait and the second leave memory idle.
     template <int panels>
     void rows_of(int rows, int panel) const {
+        constexpr unsigned all = (1u << panels) - 1, first = 1, others = all & ~first;
+        const auto some = [&]<unsigned ahead>(std::integral_constant<unsigned, ahead>,
+                                              int row, int count) {
+            with_constant<tile_rows>(
+                count, [&](auto few) { block<few, panels, ahead>(row, panel); });
+        };
+        if (rows <= tile_rows)
+            return some(std::integral_constant<unsigned, all>(), 0, rows);
+        if (rows <= 2 * tile_rows) {
+            const int upper = (rows + 1) / 2;
+            some(std::integral_constant<unsigned, first>(), 0, upper);
+            return some(std::integral_constant<unsigned, others>(), upper, rows - upper);
+        }
         int row = 0;
         for (; row + tile_rows <= rows; row += tile_rows)
             block<tile_rows, panels>(row, panel);
-        with_constant<tile_rows - 1>(rows - row,
-                                     [&](auto left) { block<left, panels>(row, panel); });
+        if (row < rows) some(std::integral_constant<unsigned, 0>(), row, rows - row);
     }
 };
 

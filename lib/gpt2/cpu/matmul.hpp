@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "gpt2/cpu/buffer.hpp"
+#include "gpt2/buffer.hpp"
 #include "gpt2/cpu/team.hpp"
 #include "gpt2/dtype.hpp"
 

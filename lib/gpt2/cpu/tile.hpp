@@ -47,6 +47,7 @@ struct Right {
     const T* data;             ///< panel 0 at k = 0
     std::size_t k_stride;      ///< from one k to the next
     std::size_t panel_stride;  ///< from one panel to the next
+    const T* next = nullptr;   ///< what is read after this, laid out alike (see `tile`)
 };
 
 /// Whether numbers of this type come in groups with scales.
@@ -65,9 +66,12 @@ HWY_INLINE Vec16 load_scales(const std::int8_t* group) {
 ///
 ///     sum over k of a[row, k] * b[k, column]
 ///
+/// @param ahead  a bit for every panel whose loads each fetch their counterpart in
+///               `b.next` into the second-level cache. A processor sees by itself where
+///               one long stretch of memory goes on, but not where the next one begins.
 /// @param begin  begin(row, panel) is the Vec16 that the sums start from
 /// @param end    end(row, panel, sums) takes them
-template <int rows, int panels, class T, class Begin, class End>
+template <int rows, int panels, unsigned ahead = 0, class T, class Begin, class End>
 HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
     // [tile]
     Vec16 sums[rows][panels];
@@ -83,11 +87,15 @@ HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
                 scales[p] = load_scales(b.data + k * b.k_stride + p * b.panel_stride);
             });
             b.data += scale_bytes;
+            if constexpr (ahead != 0) b.next += scale_bytes;
         }
         for (; k < end_of_group; ++k) {
             Vec16 right[panels];
             unroll<panels>([&](auto p) HWY_ATTR {
-                right[p] = load(b.data + k * b.k_stride + p * b.panel_stride);
+                const std::size_t at = k * b.k_stride + p * b.panel_stride;
+                right[p] = load(b.data + at);
+                if constexpr ((ahead >> p) % 2 != 0)
+                    __builtin_prefetch(b.next + at, 0, 2);
                 if constexpr (is_scaled<T>) right[p] = right[p] * scales[p];
             });
             unroll<rows>([&](auto r) HWY_ATTR {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <new>
 
-namespace gpt2::cpu {
+namespace gpt2 {
 
 /// Large memory for numbers, left unset: whoever writes a page first has it near.
 ///
@@ -54,4 +54,4 @@ private:
     std::unique_ptr<void, Free> memory_{nullptr, Free{std::align_val_t{64}}};
 };
 
-}  // namespace gpt2::cpu
+}  // namespace gpt2
