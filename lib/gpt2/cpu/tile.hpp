@@ -78,33 +78,34 @@ HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
     unroll<rows>([&](auto r) HWY_ATTR {
         unroll<panels>([&](auto p) HWY_ATTR { sums[r][p] = begin(int(r), int(p)); });
     });
-    for (int k = 0; k < depth;) {
-        [[maybe_unused]] Vec16 scales[panels];  // of this group
-        int end_of_group = depth;
-        if constexpr (is_scaled<T>) {
-            end_of_group = std::min(depth, k + rows_per_scale);
+    const auto step = [&](int k, const auto& widened) HWY_ATTR {
+        Vec16 right[panels];
+        unroll<panels>([&](auto p) HWY_ATTR {
+            right[p] = widened(load(b.data + k * b.k_stride + p * b.panel_stride), p);
+            if constexpr ((ahead >> p) % 2 != 0)
+                __builtin_prefetch(b.next + k * b.k_stride + p * b.panel_stride, 0, 2);
+        });
+        unroll<rows>([&](auto r) HWY_ATTR {
+            const Vec16 left = broadcast(a.data[r * a.stride + k]);
+            unroll<panels>(
+                [&](auto p) HWY_ATTR { sums[r][p] = fma(left, right[p], sums[r][p]); });
+        });
+    };
+    if constexpr (is_scaled<T>) {
+        for (int k = 0; k < depth;) {
+            Vec16 scales[panels];
             unroll<panels>([&](auto p) HWY_ATTR {
                 scales[p] = load_scales(b.data + k * b.k_stride + p * b.panel_stride);
             });
             b.data += scale_bytes;
             if constexpr (ahead != 0) b.next += scale_bytes;
+            for (const int end_of_group = std::min(depth, k + rows_per_scale);
+                 k < end_of_group; ++k)
+                step(k, [&](const Vec16& q, int p) HWY_ATTR { return q * scales[p]; });
         }
-        for (; k < end_of_group; ++k) {
-            Vec16 right[panels];
-            unroll<panels>([&](auto p) HWY_ATTR {
-                const std::size_t at = k * b.k_stride + p * b.panel_stride;
-                right[p] = load(b.data + at);
-                if constexpr ((ahead >> p) % 2 != 0)
-                    __builtin_prefetch(b.next + at, 0, 2);
-                if constexpr (is_scaled<T>) right[p] = right[p] * scales[p];
-            });
-            unroll<rows>([&](auto r) HWY_ATTR {
-                const Vec16 left = broadcast(a.data[r * a.stride + k]);
-                unroll<panels>([&](auto p) HWY_ATTR {
-                    sums[r][p] = fma(left, right[p], sums[r][p]);
-                });
-            });
-        }
+    } else {
+        for (int k = 0; k < depth; ++k)
+            step(k, [](const Vec16& number, int) HWY_ATTR { return number; });
     }
     // [tile]
 
