@@ -66,7 +66,7 @@ HWY_INLINE Vec16 load_scales(const std::int8_t* group) {
 ///
 ///     sum over k of a[row, k] * b[k, column]
 ///
-/// @param ahead  a bit for every panel whose loads each fetch their counterpart in
+/// @tparam ahead  a bit for every panel whose loads each fetch their counterpart in
 ///               `b.next` into the second-level cache. A processor sees by itself where
 ///               one long stretch of memory goes on, but not where the next one begins.
 /// @param begin  begin(row, panel) is the Vec16 that the sums start from
