@@ -127,20 +127,49 @@ struct Product {
     Then then;
     const float* bias;
 
-    void finish(float* to, int column, const Vec16& sums) const {
-        Vec16 v = sums;
-        if (then != Then::store) v = v + load(bias + column);
-        if (then == Then::gelu) v = gelu(v);
-        const int count = std::min(16, w.columns() - column);
-        if (count == 16) {
-            if (then == Then::residual) v = load(to) + v;
-            store(v, to);
-        } else {
-            float last[16] = {};
-            if (then == Then::residual) std::copy_n(to, count, last);
-            if (then == Then::residual) v = load(last) + v;
-            store(v, last);
-            std::copy_n(last, count, to);
+    /// y = then(sums), sixteen columns from `column` on.
+    template <Then then>
+    HWY_INLINE Vec16 finished(const float* sums, const float* old, int column) const {
+        Vec16 v = load(sums);
+        if constexpr (then != Then::store) v = v + load(bias + column);
+        if constexpr (then == Then::gelu) v = gelu(v);
+        if constexpr (then == Then::residual) v = load(old) + v;
+        return v;
+    }
+
+    template <int panels, Then then>
+    void finish_as(const float* sums, int rows, int row, int panel) const {
+        const int last = w.columns() - 16;
+        for (int p = 0; p < panels; ++p) {
+            const int column = 16 * (panel + p);
+            float* to = y + row * y_stride + column;
+            for (int r = 0; r < rows; ++r, to += y_stride) {
+                const float* from = sums + (r * panels + p) * 16;
+                if (column <= last) {
+                    store(finished<then>(from, to, column), to);
+                } else {
+                    float some[16] = {};
+                    std::copy_n(to, w.columns() - column, some);
+                    store(finished<then>(from, some, column), some);
+                    std::copy_n(some, w.columns() - column, to);
+                }
+            }
+        }
+    }
+
+    /// Does with the sums of a tile, [rows, 16 panels], what is to be done, and stores.
+    /// Not in the tile itself: there it would be unrolled, once for every register.
+    template <int panels>
+    void finish(const float* sums, int rows, int row, int panel) const {
+        switch (then) {
+            case Then::store:
+                return finish_as<panels, Then::store>(sums, rows, row, panel);
+            case Then::add_bias:
+                return finish_as<panels, Then::add_bias>(sums, rows, row, panel);
+            case Then::gelu:
+                return finish_as<panels, Then::gelu>(sums, rows, row, panel);
+            case Then::residual:
+                return finish_as<panels, Then::residual>(sums, rows, row, panel);
         }
     }
 
@@ -148,13 +177,14 @@ struct Product {
     void block(int row, int panel) const {
         const Right<T> right{w.panel<T>(panel), 16, w.panel_bytes() / sizeof(T),
                              w.panel<T>(std::min(panel + panels, w.panels() - panels))};
+        alignas(64) float all[rows * panels * 16];
         tile<rows, panels, ahead>(
             Left{x + row * x_stride, x_stride}, right, w.depth(),
             [](int, int) HWY_ATTR { return broadcast(0.0f); },
             [&](int r, int p, const Vec16& sums) HWY_ATTR {
-                const int column = 16 * (panel + p);
-                finish(y + (row + r) * y_stride + column, column, sums);
+                store(sums, all + (r * panels + p) * 16);
             });
+        finish<panels>(all, rows, row, panel);
     }
 
     /// All rows of `panels` panels. Few rows wait for memory, and the processor guesses
@@ -170,12 +200,11 @@ struct Product {
         };
         if (rows <= tile_rows)
             return some(std::integral_constant<unsigned, all>(), 0, rows);
-        if (rows <= 2 * tile_rows) {
-            const int upper = (rows + 1) / 2;
-            some(std::integral_constant<unsigned, first>(), 0, upper);
-            return some(std::integral_constant<unsigned, others>(), upper, rows - upper);
-        }
-        int row = 0;
+        const int upper = std::min(tile_rows, (rows + 1) / 2);
+        const int both = std::min(2 * tile_rows, rows);
+        some(std::integral_constant<unsigned, first>(), 0, upper);
+        some(std::integral_constant<unsigned, others>(), upper, both - upper);
+        int row = both;
         for (; row + tile_rows <= rows; row += tile_rows)
             block<tile_rows, panels>(row, panel);
         if (row < rows) some(std::integral_constant<unsigned, 0>(), row, rows - row);
