@@ -10,9 +10,6 @@
 
 namespace gpt2 {
 
-Logits::Logits(int rows, int n_vocab)
-    : rows_(rows), n_vocab_(n_vocab), scores_(new float[std::size_t(rows) * n_vocab]) {}
-
 Logits Model::forward(std::span<const Step> batch) {
     // Everything that can be wrong is found here, once for all engines, before anything
     // changes.
@@ -40,7 +37,13 @@ Logits Model::forward(std::span<const Step> batch) {
     if (std::ranges::adjacent_find(caches) != caches.end())
         throw BadInput("forward: one cache in two steps");
 
-    Logits logits(rows, config_.n_vocab);
+    // 512 rows are 103 MB. The system clears a page before it hands it out, and for that
+    // many pages this takes longer than attention. So memory that nobody looks at any
+    // more is used again.
+    const std::size_t scores = std::size_t(rows) * std::size_t(config_.n_vocab);
+    if (!scores_ || scores_.use_count() > 1 || scores_->size() < scores)
+        scores_ = std::make_shared<const Buffer<float>>(scores);
+    Logits logits(rows, config_.n_vocab, scores_);
     for (const Step& step : batch) step.cache.reserve(int(step.tokens.size()));
     if (!batch.empty()) run(batch, logits);
     for (const Step& step : batch) step.cache.advance(int(step.tokens.size()));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 
+#include "gpt2/buffer.hpp"
 #include "gpt2/config.hpp"
 #include "gpt2/kv_cache.hpp"
 #include "gpt2/token.hpp"
@@ -37,26 +38,32 @@ struct Step {
 /// for.
 class Logits {
 public:
-    /// Room for that many rows, their content not set.
-    Logits(int rows, int n_vocab);
+    /// Rows over memory for at least rows * n_vocab scores, their content not set.
+    Logits(int rows, int n_vocab, std::shared_ptr<const Buffer<float>> scores)
+        : rows_(rows), n_vocab_(n_vocab), scores_(std::move(scores)) {}
+
+    /// Moved, not copied: two would write to the same scores.
+    Logits(Logits&&) = default;
+
+    /// Gives its own scores up.
+    Logits& operator=(Logits&&) = default;
 
     int rows() const { return rows_; }        ///< as many as the steps asked for
     int n_vocab() const { return n_vocab_; }  ///< scores per row
 
     /// Row `row`, [n_vocab]. A view: it lives as long as these logits.
     std::span<const float> operator[](int row) const {
-        return {scores_.get() + std::size_t(row) * n_vocab_, std::size_t(n_vocab_)};
+        return {scores_->data() + std::size_t(row) * n_vocab_, std::size_t(n_vocab_)};
     }
 
     /// The same, for an engine to write to.
     std::span<float> operator[](int row) {
-        return {scores_.get() + std::size_t(row) * n_vocab_, std::size_t(n_vocab_)};
+        return {scores_->data() + std::size_t(row) * n_vocab_, std::size_t(n_vocab_)};
     }
 
 private:
     int rows_, n_vocab_;
-    // Left unset: 512 rows are 103 MB, written once by the engine.
-    std::unique_ptr<float[]> scores_;
+    std::shared_ptr<const Buffer<float>> scores_;
 };
 
 /// GPT-2, ready to run on some device.
@@ -117,6 +124,7 @@ private:
 
     Config config_;
     std::shared_ptr<KvPool> pool_;
+    std::shared_ptr<const Buffer<float>> scores_;  // of the last logits handed out
 };
 
 }  // namespace gpt2
