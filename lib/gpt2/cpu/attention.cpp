@@ -5,7 +5,6 @@
 
 #include "gpt2/cpu/rows.hpp"
 #include "gpt2/cpu/simd.hpp"
-#include "gpt2/cpu/tile.hpp"
 
 namespace gpt2::cpu {
 
@@ -39,12 +38,14 @@ struct Head {
     void append(int position, const float* key, const float* value) const {
         T* k = at(position / block, keys) + position % block;
         T* v = at(position / block, values) + std::size_t(position % block) * stride;
-        for (int c = 0; c < dim; c += 16) {
+        int c = 0;
+        for (; c + 16 <= dim; c += 16) store(load(value + c), v + c);
+        if (c < dim) {
             float last[16] = {};
-            std::copy_n(value + c, std::min(16, dim - c), last);
+            std::copy_n(value + c, dim - c, last);
             store(load(last), v + c);
         }
-        for (int c = 0; c < dim; ++c) {
+        for (c = 0; c < dim; ++c) {
             if constexpr (sizeof(T) == 4)
                 k[c * block] = key[c];
             else
@@ -52,42 +53,51 @@ struct Head {
         }
     }
 
-    /// scores[r, t] = query[r] . key[t] for the 32 positions of block i; `next` is the
-    /// block that comes then.
+    /// scores[r, t] = query[r] . key[t] for the 32 positions of block i; `next` is what
+    /// is read then.
     template <int rows>
-    void score(int i, int next, Left query, float* scores,
+    void score(int i, const T* next, Left query, float* scores,
                std::size_t scores_stride) const {
         unroll<2 / tile_panels>([&](auto half) HWY_ATTR {
-            const Right<T> part{at(i, keys) + half * 16, block, 16,
-                                at(next, keys) + half * 16};
+            const Right<T> part{at(i, keys) + half * 16, block, 16, next + half * 16};
             tile<rows, tile_panels, ahead_for(rows)>(
-                query, part, dim, [](int, int) HWY_ATTR { return broadcast(0.0f); },
-                [&](int r, int p, const Vec16& sums) HWY_ATTR {
+                query, part, dim, [&](int r, int p, const Vec16& sums) HWY_ATTR {
                     store(sums, scores + r * scores_stride + block * i + 16 * (half + p));
                 });
         });
     }
 
-    /// out[r] += weights[r, t] * value[t] for positions [from, to), all in one block, of
-    /// which there are `last` + 1. `out` is [rows][stride].
-    template <int rows>
-    void gather(int from, int to, int last, Left weights, float* out) const {
-        const T* v = at(from / block, values) + std::size_t(from % block) * stride;
-        const T* next = at(std::min(from / block + 1, last), values);
-        const auto columns = [&]<int panels>(std::integral_constant<int, panels>, int c) {
-            tile<rows, panels, ahead_for(rows)>(
+    /// out[r] += weights[r, t] * value[t] for positions [from, to) and the 16 `panels`
+    /// channels from c on. `out` is [rows][stride]. The sums stay in registers from the first
+    /// position to the last.
+    template <int rows, int panels>
+    void gather_panels(int c, int from, int to, Left weights, float* out) const {
+        const auto place = [&](int r, int p) { return out + r * stride + c + 16 * p; };
+        Sums<rows, panels> sums;
+        unroll<rows>([&](auto r) HWY_ATTR {
+            unroll<panels>([&](auto p) HWY_ATTR { sums[r][p] = load(place(r, p)); });
+        });
+        const int last = (to - 1) / block;
+        for (int i = from / block; i <= last; ++i, from = i * block) {
+            const T* v = at(i, values + c) + std::size_t(from % block) * stride;
+            add_products<rows, panels, ahead_for(rows)>(
                 Left{weights.data + from, weights.stride},
-                Right<T>{v + c, std::size_t(stride), 16, next + c}, to - from,
-                [&](int r, int p)
-                    HWY_ATTR { return load(out + r * stride + c + 16 * p); },
-                [&](int r, int p, const Vec16& sums)
-                    HWY_ATTR { store(sums, out + r * stride + c + 16 * p); });
-        };
+                Right<T>{v, std::size_t(stride), 16, at(std::min(i + 1, last), values + c)},
+                std::min(to, (i + 1) * block) - from, sums);
+        }
+        unroll<rows>([&](auto r) HWY_ATTR {
+            unroll<panels>([&](auto p) HWY_ATTR { store(sums[r][p], place(r, p)); });
+        });
+    }
+
+    /// The same for all channels.
+    template <int rows>
+    void gather(int from, int to, Left weights, float* out) const {
         constexpr int panels = rows == 1 ? row_panels : tile_panels;
         int c = 0;
         for (; c + 16 * panels <= stride; c += 16 * panels)
-            columns(std::integral_constant<int, panels>(), c);
-        for (; c < stride; c += 16) columns(std::integral_constant<int, 1>(), c);
+            gather_panels<rows, panels>(c, from, to, weights, out);
+        for (; c < stride; c += 16) gather_panels<rows, 1>(c, from, to, weights, out);
     }
 };
 
@@ -99,9 +109,11 @@ void attend_rows(const Head<T>& head, int position, Left query, float* out,
     const float scale = 1.0f / std::sqrt(float(head.dim));
 
     const int blocks = (position + rows + block - 1) / block;
-    for (int i = 0; i < blocks; ++i)
-        head.template score<rows>(i, std::min(i + 1, blocks - 1), query, scores,
-                                  scores_stride);
+    for (int i = 0; i < blocks; ++i) {
+        const T* next =
+            i + 1 < blocks ? head.at(i + 1, head.keys) : head.at(0, head.values);
+        head.template score<rows>(i, next, query, scores, scores_stride);
+    }
 
     float total[rows];
     for (int r = 0; r < rows; ++r)
@@ -111,18 +123,11 @@ void attend_rows(const Head<T>& head, int position, Left query, float* out,
     // Up to `position` all rows look at the same positions, and share the trip. Behind
     // it, each has its own end: there they go one by one.
     std::fill_n(sums, rows * head.stride, 0.0f);
-    for (int from = 0; from <= position; from += block) {
-        head.template gather<rows>(from, std::min(from + block, position + 1), blocks - 1,
-                                   Left{scores, scores_stride}, sums);
-    }
+    head.template gather<rows>(0, position + 1, Left{scores, scores_stride}, sums);
     for (int r = 1; r < rows; ++r)
-        for (int from = position + 1; from <= position + r;) {
-            const int to = std::min((from / block + 1) * block, position + r + 1);
-            head.template gather<1>(from, to, blocks - 1,
-                                    Left{scores + r * scores_stride, 0},
-                                    sums + r * head.stride);
-            from = to;
-        }
+        head.template gather<1>(position + 1, position + r + 1,
+                                Left{scores + r * scores_stride, 0},
+                                sums + r * head.stride);
     // [attend]
 
     for (int r = 0; r < rows; ++r)

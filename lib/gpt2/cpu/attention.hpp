@@ -2,13 +2,13 @@
 
 #include <cstddef>
 
-#include "gpt2/buffer.hpp"
+#include "gpt2/cpu/tile.hpp"
 #include "gpt2/kv_cache.hpp"
 
 namespace gpt2::cpu {
 
 /// Queries that attend together: they share each trip through the keys and values.
-inline constexpr int queries_at_a_time = 8;
+inline constexpr int queries_at_a_time = tile_rows;
 
 /// Floats of scratch memory that `attend` needs, for sequences of up to n_ctx positions.
 std::size_t attention_scratch(const KvLayout& layout, int n_ctx);

@@ -136,9 +136,9 @@ struct Row {
     Token token;
 };
 
-/// Up to `queries_at_a_time` consecutive positions of one sequence.
+/// Up to `queries_at_a_time` consecutive positions of one sequence, in one head.
 struct Group {
-    int first_row, count;
+    int head, first_row, count;
 };
 
 class Engine final : public Model {
@@ -183,8 +183,11 @@ private:
             const int first = int(rows_.size()), n = int(step.tokens.size());
             for (int i = 0; i < n; ++i)
                 rows_.push_back({&step.cache, step.cache.size() + i, step.tokens[i]});
-            for (int i = 0; i < n; i += queries_at_a_time)
-                groups_.push_back({first + i, std::min(queries_at_a_time, n - i)});
+            // Head by head, so that what one has looked at is still near for the next.
+            for (int head = 0; head < config().n_head; ++head)
+                for (int i = 0; i < n; i += queries_at_a_time)
+                    groups_.push_back(
+                        {head, first + i, std::min(queries_at_a_time, n - i)});
             if (step.rows == Rows::all)
                 for (int i = 0; i < n; ++i) wanted_.push_back(first + i);
             if (step.rows == Rows::last) wanted_.push_back(first + n - 1);
@@ -279,19 +282,16 @@ private:
             }
     }
 
-    /// Attention, a head and a group of positions at a time.
+    /// Attention, group by group.
     void look_back(const Worker& w, int layer) const {
-        const int dim = config().head_dim(), n = config().n_head;
+        const int dim = config().head_dim();
         float* scratch = scratch_.data() + w.index * scratch_stride_;
         // Dealt out like cards: later groups have more to look back at.
-        for (int i = w.index; i < n * int(groups_.size()); i += w.count) {
-            const Group& group = groups_[i / n];
-            const Row& row = rows_[group.first_row];
-            const int head = i % n;
-            attend(*row.cache, layer, head, row.position, group.count,
-                   qkv_.row(group.first_row) + head * dim, qkv_.stride,
-                   attended_.row(group.first_row) + head * dim, attended_.stride,
-                   scratch);
+        for (int i = w.index; i < int(groups_.size()); i += w.count) {
+            const auto [head, first, count] = groups_[i];
+            attend(*rows_[first].cache, layer, head, rows_[first].position, count,
+                   qkv_.row(first) + head * dim, qkv_.stride,
+                   attended_.row(first) + head * dim, attended_.stride, scratch);
         }
     }
 

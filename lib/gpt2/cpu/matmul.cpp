@@ -180,7 +180,6 @@ struct Product {
         alignas(64) float all[rows * panels * 16];
         tile<rows, panels, ahead>(
             Left{x + row * x_stride, x_stride}, right, w.depth(),
-            [](int, int) HWY_ATTR { return broadcast(0.0f); },
             [&](int r, int p, const Vec16& sums) HWY_ATTR {
                 store(sums, all + (r * panels + p) * 16);
             });

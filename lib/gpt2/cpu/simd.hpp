@@ -40,14 +40,17 @@ using Register = hn::Vec<Tag>;
 /// Registers that make up sixteen floats.
 inline constexpr int registers = 16 / int(hn::MaxLanes(Tag()));
 
+/// f(i) for each of these i.
+template <class F, int... i>
+HWY_INLINE void call_with(F& f, std::integer_sequence<int, i...>) {
+    (f(std::integral_constant<int, i>()), ...);
+}
+
 /// f(0), f(1) ... f(n - 1), with the index known to the compiler: loops over registers
 /// must vanish, or the registers would have to live in memory.
 template <int n, class F>
 HWY_INLINE void unroll(F f) {
-    [&]<int... i>(std::integer_sequence<int, i...>) HWY_ATTR {
-        (f(std::integral_constant<int, i>()), ...);
-    }
-    (std::make_integer_sequence<int, n>());
+    call_with(f, std::make_integer_sequence<int, n>());
 }
 
 /// Sixteen floats.

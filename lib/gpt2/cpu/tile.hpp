@@ -62,23 +62,22 @@ HWY_INLINE Vec16 load_scales(const std::int8_t* group) {
     return load(reinterpret_cast<const float*>(group));
 }
 
+/// The sums of a tile: `rows` rows of 16 `panels` columns.
+template <int rows, int panels>
+using Sums = Vec16[rows][panels];
+
 /// For `rows` rows and 16 `panels` columns at once:
 ///
-///     sum over k of a[row, k] * b[k, column]
+///     sums[row, column] += sum over k of a[row, k] * b[k, column]
 ///
 /// @tparam ahead  a bit for every panel whose loads each fetch their counterpart in
 ///               `b.next` into the second-level cache. A processor sees by itself where
 ///               one long stretch of memory goes on, but not where the next one begins.
-/// @param begin  begin(row, panel) is the Vec16 that the sums start from
-/// @param end    end(row, panel, sums) takes them
-template <int rows, int panels, unsigned ahead = 0, class T, class Begin, class End>
-HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
+template <int rows, int panels, unsigned ahead = 0, class T>
+HWY_INLINE void add_products(Left a, Right<T> b, int depth, Sums<rows, panels>& sums) {
     // [tile]
-    Vec16 sums[rows][panels];
-    unroll<rows>([&](auto r) HWY_ATTR {
-        unroll<panels>([&](auto p) HWY_ATTR { sums[r][p] = begin(int(r), int(p)); });
-    });
-    const auto step = [&](int k, const auto& widened) HWY_ATTR {
+    const auto step = [&](int k, const auto& widened)
+                          HWY_ATTR __attribute__((always_inline)) {
         Vec16 right[panels];
         unroll<panels>([&](auto p) HWY_ATTR {
             right[p] = widened(load(b.data + k * b.k_stride + p * b.panel_stride), p);
@@ -108,7 +107,17 @@ HWY_INLINE void tile(Left a, Right<T> b, int depth, Begin begin, End end) {
             step(k, [](const Vec16& number, int) HWY_ATTR { return number; });
     }
     // [tile]
+}
 
+/// The same, from zero, and all at once.
+/// @param end  end(row, panel, sums) takes the sums
+template <int rows, int panels, unsigned ahead = 0, class T, class End>
+HWY_INLINE void tile(Left a, Right<T> b, int depth, End end) {
+    Sums<rows, panels> sums;
+    unroll<rows>([&](auto r) HWY_ATTR {
+        unroll<panels>([&](auto p) HWY_ATTR { sums[r][p] = broadcast(0.0f); });
+    });
+    add_products<rows, panels, ahead>(a, b, depth, sums);
     unroll<rows>([&](auto r) HWY_ATTR {
         unroll<panels>([&](auto p) HWY_ATTR { end(int(r), int(p), sums[r][p]); });
     });
