@@ -177,6 +177,10 @@ struct Product {
     void block(int row, int panel) const {
         const Right<T> right{w.panel<T>(panel), 16, w.panel_bytes() / sizeof(T),
                              w.panel<T>(std::min(panel + panels, w.panels() - panels))};
+        // Where the sums will go is fetched meanwhile.
+        for (int r = 0; r < rows; ++r)
+            for (int p = 0; p < panels; ++p)
+                __builtin_prefetch(y + (row + r) * y_stride + 16 * (panel + p), 1);
         alignas(64) float all[rows * panels * 16];
         tile<rows, panels, ahead>(
             Left{x + row * x_stride, x_stride}, right, w.depth(),
