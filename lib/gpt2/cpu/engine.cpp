@@ -275,8 +275,8 @@ private:
     void remember(const Worker& w, int layer) const {
         const int d = config().n_embd, dim = config().head_dim();
         const auto [begin, end] = w.share(config().n_head);
-        for (int head = begin; head < end; ++head)
-            for (int r = 0; r < int(rows_.size()); ++r) {
+        for (int r = 0; r < int(rows_.size()); ++r)
+            for (int head = begin; head < end; ++head) {
                 const float* key = qkv_.row(r) + d + head * dim;
                 append(*rows_[r].cache, layer, head, rows_[r].position, key, key + d);
             }
