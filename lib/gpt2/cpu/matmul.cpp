@@ -218,13 +218,23 @@ struct Product {
 /// 540 KiB at a width of 768, stay in a core's own cache meanwhile.
 constexpr int rows_at_a_time = 180;
 
+/// Bytes of a panel up to which a single row, too, fetches the next ones by hand.
+constexpr std::size_t short_panel = 32 << 10;
+
 template <class T>
 void matmul_share(const Worker& worker, const Product<T>& product, int rows) {
     const auto [begin, end] = worker.share(product.w.panels());
     int panel = begin;
     if (rows == 1) {
+        // One row asks for little arithmetic: in long panels the processor's own guesses
+        // are as good, and fetching would only cost instructions.
+        constexpr unsigned all = (1u << row_panels) - 1;
+        const bool is_short = product.w.panel_bytes() <= short_panel;
         for (; panel + row_panels <= end; panel += row_panels)
-            product.template block<1, row_panels>(0, panel);
+            if (is_short)
+                product.template block<1, row_panels, all>(0, panel);
+            else
+                product.template block<1, row_panels>(0, panel);
         for (; panel < end; ++panel) product.template block<1, 1>(0, panel);
         return;
     }
