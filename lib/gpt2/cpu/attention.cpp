@@ -59,7 +59,9 @@ struct Head {
     void score(int i, const T* next, Left query, float* scores,
                std::size_t scores_stride) const {
         unroll<2 / tile_panels>([&](auto half) HWY_ATTR {
-            const Right<T> part{at(i, keys) + half * 16, block, 16, next + half * 16};
+            const Right<T> part{
+                at(i, keys) + half * 16, block,         16, next + half * 16,
+                block * sizeof(T),       16 * sizeof(T)};
             tile<rows, tile_panels, ahead_for(rows)>(
                 query, part, dim, [&](int r, int p, const Vec16& sums) HWY_ATTR {
                     store(sums, scores + r * scores_stride + block * i + 16 * (half + p));
@@ -68,8 +70,8 @@ struct Head {
     }
 
     /// out[r] += weights[r, t] * value[t] for positions [from, to) and the 16 `panels`
-    /// channels from c on. `out` is [rows][stride]. The sums stay in registers from the first
-    /// position to the last.
+    /// channels from c on. `out` is [rows][stride]. The sums stay in registers from the
+    /// first position to the last.
     template <int rows, int panels>
     void gather_panels(int c, int from, int to, Left weights, float* out) const {
         const auto place = [&](int r, int p) { return out + r * stride + c + 16 * p; };
@@ -82,7 +84,9 @@ struct Head {
             const T* v = at(i, values + c) + std::size_t(from % block) * stride;
             add_products<rows, panels, ahead_for(rows)>(
                 Left{weights.data + from, weights.stride},
-                Right<T>{v, std::size_t(stride), 16, at(std::min(i + 1, last), values + c)},
+                Right<T>{v, std::size_t(stride), 16,
+                         at(std::min(i + 1, last), values + c), stride * sizeof(T),
+                         16 * sizeof(T)},
                 std::min(to, (i + 1) * block) - from, sums);
         }
         unroll<rows>([&](auto r) HWY_ATTR {

@@ -47,7 +47,11 @@ struct Right {
     const T* data;             ///< panel 0 at k = 0
     std::size_t k_stride;      ///< from one k to the next
     std::size_t panel_stride;  ///< from one panel to the next
-    const T* next = nullptr;   ///< what is read after this, laid out alike (see `tile`)
+
+    // What is read after this (see `add_products`).
+    const void* next = nullptr;         ///< its panel 0 at k = 0
+    std::size_t next_k_stride = 0;      ///< bytes, on average, from one k to the next
+    std::size_t next_panel_stride = 0;  ///< bytes from one panel to the next
 };
 
 /// Whether numbers of this type come in groups with scales.
@@ -62,6 +66,9 @@ HWY_INLINE Vec16 load_scales(const std::int8_t* group) {
     return load(reinterpret_cast<const float*>(group));
 }
 
+/// Has a line of memory fetched into this core's second-level cache.
+HWY_INLINE void fetch(const void* line) { __builtin_prefetch(line, 0, 2); }
+
 /// The sums of a tile: `rows` rows of 16 `panels` columns.
 template <int rows, int panels>
 using Sums = Vec16[rows][panels];
@@ -71,18 +78,19 @@ using Sums = Vec16[rows][panels];
 ///     sums[row, column] += sum over k of a[row, k] * b[k, column]
 ///
 /// @tparam ahead  a bit for every panel whose loads each fetch their counterpart in
-///               `b.next` into the second-level cache. A processor sees by itself where
+///               `b.next`. A processor sees by itself where
 ///               one long stretch of memory goes on, but not where the next one begins.
 template <int rows, int panels, unsigned ahead = 0, class T>
 HWY_INLINE void add_products(Left a, Right<T> b, int depth, Sums<rows, panels>& sums) {
     // [tile]
-    const auto step = [&](int k, const auto& widened)
-                          HWY_ATTR __attribute__((always_inline)) {
+    const auto step = [&](int k, const auto& widened) HWY_ATTR
+        __attribute__((always_inline)) {
         Vec16 right[panels];
         unroll<panels>([&](auto p) HWY_ATTR {
             right[p] = widened(load(b.data + k * b.k_stride + p * b.panel_stride), p);
             if constexpr ((ahead >> p) % 2 != 0)
-                __builtin_prefetch(b.next + k * b.k_stride + p * b.panel_stride, 0, 2);
+                fetch(static_cast<const std::byte*>(b.next) + k * b.next_k_stride +
+                      p * b.next_panel_stride);
         });
         unroll<rows>([&](auto r) HWY_ATTR {
             const Vec16 left = broadcast(a.data[r * a.stride + k]);
@@ -97,7 +105,6 @@ HWY_INLINE void add_products(Left a, Right<T> b, int depth, Sums<rows, panels>& 
                 scales[p] = load_scales(b.data + k * b.k_stride + p * b.panel_stride);
             });
             b.data += scale_bytes;
-            if constexpr (ahead != 0) b.next += scale_bytes;
             for (const int end_of_group = std::min(depth, k + rows_per_scale);
                  k < end_of_group; ++k)
                 step(k, [&](const Vec16& q, int p) HWY_ATTR { return q * scales[p]; });
