@@ -10,6 +10,30 @@
 
 namespace gpt2 {
 
+namespace {
+
+std::shared_ptr<const Buffer<float>> memory_for(int rows, int n_vocab) {
+    return std::make_shared<const Buffer<float>>(std::size_t(rows) * n_vocab);
+}
+
+}  // namespace
+
+Logits::Logits(int rows, int n_vocab)
+    : Logits(rows, n_vocab, memory_for(rows, n_vocab)) {}
+
+/// 512 rows are 103 MB. The system clears memory before it hands it out, and for so much
+/// this takes longer than attention. So what nobody looks at any more is used again.
+Logits Model::new_logits(int rows) {
+    const int n_vocab = config_.n_vocab;
+    for (std::shared_ptr<const Buffer<float>>& memory : scores_) {
+        if (memory.use_count() > 1) continue;
+        if (!memory || memory->size() < std::size_t(rows) * n_vocab)
+            memory = memory_for(rows, n_vocab);
+        return {rows, n_vocab, memory};
+    }
+    return {rows, n_vocab};
+}
+
 Logits Model::forward(std::span<const Step> batch) {
     // Everything that can be wrong is found here, once for all engines, before anything
     // changes.
@@ -37,13 +61,7 @@ Logits Model::forward(std::span<const Step> batch) {
     if (std::ranges::adjacent_find(caches) != caches.end())
         throw BadInput("forward: one cache in two steps");
 
-    // 512 rows are 103 MB. The system clears a page before it hands it out, and for that
-    // many pages this takes longer than attention. So memory that nobody looks at any
-    // more is used again.
-    const std::size_t scores = std::size_t(rows) * std::size_t(config_.n_vocab);
-    if (!scores_ || scores_.use_count() > 1 || scores_->size() < scores)
-        scores_ = std::make_shared<const Buffer<float>>(scores);
-    Logits logits(rows, config_.n_vocab, scores_);
+    Logits logits = new_logits(rows);
     for (const Step& step : batch) step.cache.reserve(int(step.tokens.size()));
     if (!batch.empty()) run(batch, logits);
     for (const Step& step : batch) step.cache.advance(int(step.tokens.size()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -38,9 +39,12 @@ struct Step {
 /// for.
 class Logits {
 public:
-    /// Rows over memory for at least rows * n_vocab scores, their content not set.
-    Logits(int rows, int n_vocab, std::shared_ptr<const Buffer<float>> scores)
-        : rows_(rows), n_vocab_(n_vocab), scores_(std::move(scores)) {}
+    /// Room for that many rows, their content not set.
+    Logits(int rows, int n_vocab);
+
+    /// The same, in memory for rows * n_vocab scores or more.
+    Logits(int rows, int n_vocab, std::shared_ptr<const Buffer<float>> memory)
+        : rows_(rows), n_vocab_(n_vocab), scores_(std::move(memory)) {}
 
     /// Moved, not copied: two would write to the same scores.
     Logits(Logits&&) = default;
@@ -122,9 +126,13 @@ protected:
 private:
     virtual void run(std::span<const Step> batch, Logits& logits) = 0;
 
+    Logits new_logits(int rows);
+
     Config config_;
     std::shared_ptr<KvPool> pool_;
-    std::shared_ptr<const Buffer<float>> scores_;  // of the last logits handed out
+    // Memory of the last logits handed out, and of those before: whoever measures a pass
+    // holds one result while the next is made.
+    std::array<std::shared_ptr<const Buffer<float>>, 2> scores_;
 };
 
 }  // namespace gpt2

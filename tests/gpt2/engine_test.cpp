@@ -161,6 +161,29 @@ TEST(Engine, AgreesWithTheReferenceOfTheRoundedWeights) {
     }
 }
 
+// Memory of logits is used again, but not while somebody still looks at them.
+TEST(Engine, LogitsStayWhatTheyAre) {
+    const Config config{321, 100, 96, 2, 4};
+    const auto model = cpu::load(Large(config, 3), DType::f32, DType::f32, 2);
+    const auto tokens = support::random_tokens(20, config.n_vocab, 3);
+    const auto read = [&](int n) {
+        KvCache cache = model->new_cache();
+        return model->forward(std::span(tokens).first(std::size_t(n)), cache, Rows::all);
+    };
+    std::vector<Logits> held;
+    std::vector<std::vector<std::vector<float>>> copies;
+    for (const int n : {3, 20, 1, 20, 7}) {
+        held.push_back(read(n));
+        copies.push_back(rows_of(held.back()));
+        read(20);
+    }
+    for (std::size_t i = 0; i < held.size(); ++i)
+        for (int r = 0; r < held[i].rows(); ++r)
+            EXPECT_TRUE(same_bits(held[i][r], copies[i][std::size_t(r)])) << i;
+    const float* before = read(20)[0].data();
+    EXPECT_EQ(read(20)[0].data(), before);
+}
+
 // Promise 2: cached or not, cut anyhow, in any company, on any number of threads.
 TEST(Engine, GivesTheSameBitsHoweverASequenceIsRun) {
     std::mt19937 random(7);

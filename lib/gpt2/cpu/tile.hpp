@@ -56,7 +56,7 @@ struct Right {
 
 /// Whether numbers of this type come in groups with scales.
 template <class T>
-inline constexpr bool is_scaled = std::is_same_v<T, std::int8_t>;
+inline constexpr bool is_scaled = std::is_same_v<std::remove_const_t<T>, std::int8_t>;
 
 /// Bytes of a group's scales.
 inline constexpr std::size_t scale_bytes = 16 * sizeof(float);

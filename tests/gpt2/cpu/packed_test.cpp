@@ -200,7 +200,7 @@ TEST(Packed, PanelsAndRowsArePackedAlike) {
 TEST(Packed, AProductIsOneChainOfFusedMultiplyAdds) {
     for (const DType dtype : dtypes)
         for (const auto& [depth, columns] : sizes)
-            for (const int rows : {1, 2, 7, 30}) {
+            for (const int rows : {1, 2, 7, 30, 200}) {
                 const Packed w = packed(random_matrix(depth, columns, 33), dtype);
                 Plain plain = unpacked(w), x = random_matrix(rows, depth, 34);
                 Plain y{rows, columns};
