@@ -14,8 +14,9 @@
 
 namespace bench {
 
-/// How weights are stored: each of these is benchmarked.
-inline constexpr gpt2::DType weight_dtypes[] = {gpt2::DType::f32, gpt2::DType::f16};
+/// How weights are stored: whole passes are benchmarked with each of these.
+inline constexpr gpt2::DType weight_dtypes[] = {gpt2::DType::f32, gpt2::DType::f16,
+                                                gpt2::DType::bf16, gpt2::DType::int8};
 
 /// How keys and values are stored, likewise.
 inline constexpr gpt2::DType kv_dtypes[] = {gpt2::DType::f32, gpt2::DType::f16};
