@@ -196,7 +196,10 @@ std::int64_t rounds_for_a_repeat() {
     }
 }
 
-double multiply_add_peak(int threads) {
+}  // namespace
+
+double measure_multiply_add_peak(int threads) {
+    threads = at_once(threads);
     constexpr int chains = 12, warm_up = 2;
     const double lanes = double(hn::Lanes(hn::CappedTag<float, 16>()));
     const std::int64_t rounds = rounds_for_a_repeat();
@@ -211,11 +214,9 @@ double multiply_add_peak(int threads) {
     return turns * 2 * chains * lanes * double(rounds);
 }
 
-}  // namespace
-
 ledger::Machine measure_ceilings(int threads) {
     return {.read_bandwidth = measure_read_bandwidth(threads),
-            .multiply_add_peak = multiply_add_peak(at_once(threads)),
+            .multiply_add_peak = measure_multiply_add_peak(threads),
             .threads = threads};
 }
 

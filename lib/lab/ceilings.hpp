@@ -16,7 +16,10 @@ namespace lab {
 /// @throws std::bad_alloc
 ledger::Machine measure_ceilings(int threads);
 
-/// The first of the two alone, in less than a second.
+/// The first of the two alone, in less than a second: bytes per second.
 double measure_read_bandwidth(int threads);
+
+/// The second one alone, in less than a second: FLOPs per second.
+double measure_multiply_add_peak(int threads);
 
 }  // namespace lab

@@ -54,12 +54,35 @@ struct Right {
     std::size_t next_panel_stride = 0;  ///< bytes from one panel to the next
 };
 
+/// Calls f with a null pointer of the type that numbers of `dtype` have in memory.
+template <class F>
+void with_type(DType dtype, F f) {
+    switch (dtype) {
+        case DType::f32:
+            return f(static_cast<float*>(nullptr));
+        case DType::f16:
+            return f(static_cast<f16*>(nullptr));
+        case DType::bf16:
+            return f(static_cast<bf16*>(nullptr));
+        case DType::int8:
+            return f(static_cast<std::int8_t*>(nullptr));
+    }
+}
+
 /// Whether numbers of this type come in groups with scales.
 template <class T>
 inline constexpr bool is_scaled = std::is_same_v<std::remove_const_t<T>, std::int8_t>;
 
 /// Bytes of a group's scales.
 inline constexpr std::size_t scale_bytes = 16 * sizeof(float);
+
+/// Where row k of a packed panel stands, of type T or const T.
+template <class T>
+T* row_of(T* panel, int k) {
+    T* row = panel + std::size_t(k) * 16;
+    if constexpr (is_scaled<T>) row += (k / rows_per_scale + 1) * scale_bytes;
+    return row;
+}
 
 /// The 16 scales that a group of an int8 panel begins with.
 HWY_INLINE Vec16 load_scales(const std::int8_t* group) {
