@@ -24,8 +24,10 @@ using Tokens = std::vector<gpt2::Token>;
 
 int n_read = 512, n_written = 256;  // --tokens, --written
 int rounds = 7;                     // --rounds, behind one that warms up
-int copies = 50;                    // of the prose, for the tokenizer
-std::string theirs, weights;        // --theirs, --weights
+constexpr int fewest_rounds = 3;    // of what takes long
+constexpr lab::Seconds long_enough = 120;
+int copies = 50;              // of the prose, for the tokenizer
+std::string theirs, weights;  // --theirs, --weights
 
 /// One thing that all sides do. What it returns must be the same on all of them.
 struct Work {
@@ -94,8 +96,9 @@ std::vector<Side> take_turns(const Work& work, beside::Partner& partner,
                              const std::vector<std::string>& others) {
     std::vector<Side> sides{{"ours"}};
     for (const std::string& name : others) sides.push_back({name});
-    Tokens expected;
+    const lab::Stopwatch all_rounds;
     for (int round = 0; round <= rounds; ++round) {
+        if (round > fewest_rounds && all_rounds.seconds() > long_enough) break;
         std::map<std::string, Tokens> results;
         std::string progress;
         for (std::size_t i = 0; i < sides.size(); ++i) {
