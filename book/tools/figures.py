@@ -8,10 +8,11 @@ that its words have places for, and a table if there is one to unfold below.
 
 import re
 from collections import Counter
-from quantities import Missing
 from html import escape
+from importlib import import_module
 from itertools import accumulate
 from math import atan2, degrees, floor, log2, log10
+from pathlib import Path
 
 from quantities import Missing
 from svg import WIDTH, Drawing, Plot, decades, linear, log, log_axis, short, steps, width
@@ -984,3 +985,8 @@ def house(book, say):
     d.arrow([(284, 441), (252, 441)])
     d.text(WIDTH - 12, 446, "Config", "code tick", "end")
     return d, {}
+
+
+# The figures of one chapter, where they stand in a file of their own.
+for file in sorted(Path(__file__).parent.glob("figures_*.py")):
+    import_module(file.stem)

@@ -19,32 +19,42 @@ const char* name_of(Finish finish) {
             return "context full";
         case Finish::stopped:
             return "stopped";
+        case Finish::cancelled:
+            return "cancelled";
     }
     return "?";
+}
+
+int room_to_write(const Config& config, int held, std::span<const Token> prompt,
+                  const GenerateOptions& options) {
+    if (prompt.empty()) throw BadInput("prompt: empty: there is nothing to continue");
+    if (options.max_tokens < 1)
+        throw BadInput(
+            fmt::format("max tokens: expected at least 1, found {}", options.max_tokens));
+    const std::size_t after = held + prompt.size();
+    if (after >= std::size_t(config.n_ctx))
+        throw BadInput(fmt::format(
+            "prompt: {} tokens leave no room to write in a context of {} positions",
+            after, config.n_ctx));
+    for (std::size_t i = 0; i < prompt.size(); ++i)
+        if (prompt[i] < 0 || prompt[i] >= config.n_vocab)
+            throw BadInput(
+                fmt::format("prompt: token {}: expected an id below {}, found {}", i,
+                            config.n_vocab, prompt[i]));
+    return std::min(options.max_tokens, config.n_ctx - int(after));
 }
 
 Generation generate(Model& model, KvCache& cache, std::span<const Token> prompt,
                     const GenerateOptions& options,
                     const std::function<bool(Token)>& on_token) {
     using Clock = std::chrono::steady_clock;
-    const int n_ctx = model.config().n_ctx;
-    if (prompt.empty()) throw BadInput("prompt: empty: there is nothing to continue");
-    if (options.max_tokens < 1)
-        throw BadInput(
-            fmt::format("max tokens: expected at least 1, found {}", options.max_tokens));
-    const std::size_t after = cache.size() + prompt.size();
-    if (after >= std::size_t(n_ctx))
-        throw BadInput(fmt::format(
-            "prompt: {} tokens leave no room to write in a context of {} positions",
-            after, n_ctx));
+    const int count = room_to_write(model.config(), cache.size(), prompt, options);
 
     const Clock::time_point start = Clock::now();
     Generation result;
     const Logits logits = model.forward(prompt, cache);
     const Token first = options.sampler.pick(logits[0], 0, cache.size());
 
-    const int room = n_ctx - cache.size();
-    const int count = std::min(options.max_tokens, room);
     result.finish = count < options.max_tokens ? Finish::context : Finish::length;
     model.write(cache, first, count, options.sampler, [&](Token token) {
         result.tokens.push_back(token);

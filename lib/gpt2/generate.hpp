@@ -22,9 +22,11 @@ enum class Finish {
     end_of_text,  ///< the model wrote the token that ends a text
     context,      ///< no position is left: n_ctx tokens stand in the text
     stopped,      ///< on_token returned false
+    cancelled,    ///< taken back before its end (scheduler only)
 };
 
-/// "length", "end of text", "context full", "stopped".
+/// "length", "end of text", "context full", "stopped",
+/// "cancelled".
 const char* name_of(Finish finish);
 
 /// What was written, and when.
@@ -41,6 +43,12 @@ struct Generation {
         return (seconds.back() - seconds.front()) / double(seconds.size() - 1);
     }
 };
+
+/// Tokens that can be written behind `held` positions and a prompt: max_tokens, or as
+/// many as the context has room for.
+/// @throws BadInput as generate, for everything that it refuses
+int room_to_write(const Config& config, int held, std::span<const Token> prompt,
+                  const GenerateOptions& options);
 
 /// Reads a prompt (prefill), then writes token by token (decode) behind what `cache`
 /// holds. `on_token`, where given, is called with every token as soon as it is known, and

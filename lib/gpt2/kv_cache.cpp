@@ -19,10 +19,6 @@ std::size_t blocks_per_slab(std::size_t block_bytes) {
     return std::max<std::size_t>(1, slab / block_bytes);
 }
 
-int blocks_for(int positions) {
-    return (positions + KvLayout::positions - 1) / KvLayout::positions;
-}
-
 }  // namespace
 
 KvLayout::KvLayout(const Config& config, DType type)
@@ -97,14 +93,20 @@ void KvCache::truncate(int size) {
         throw BadInput(
             fmt::format("cache: truncate: expected 0 to {}, found {}", size_, size));
     size_ = size;
-    blocks_.resize(blocks_for(size));
+    blocks_.resize(KvLayout::blocks_for(size));
 }
 
 KvCache KvCache::fork() const {
     KvCache copy(pool_);
-    copy.blocks_.assign(blocks_.begin(), blocks_.begin() + blocks_for(size_));
+    copy.blocks_.assign(blocks_.begin(), blocks_.begin() + KvLayout::blocks_for(size_));
     copy.size_ = size_;
     return copy;
+}
+
+void KvCache::adopt(std::shared_ptr<std::byte> block) {
+    blocks_.resize(size_ / KvLayout::positions);  // what was reserved and not written
+    blocks_.push_back(std::move(block));
+    size_ += KvLayout::positions;
 }
 
 // [reserve]
@@ -117,7 +119,7 @@ void KvCache::reserve(int count) {
         std::memcpy(own.get(), blocks_[open].get(), pool_->layout().block_bytes());
         blocks_[open] = std::move(own);
     }
-    while (int(blocks_.size()) < blocks_for(size_ + count))
+    while (int(blocks_.size()) < KvLayout::blocks_for(size_ + count))
         blocks_.push_back(pool_->take());
 }
 // [reserve]

@@ -41,6 +41,9 @@ struct KvLayout {
     /// Elements of a whole block, padding included.
     std::size_t block_elements() const;
 
+    /// Blocks that this many positions of one sequence take.
+    static int blocks_for(int count) { return (count + positions - 1) / positions; }
+
     /// Bytes of a whole block: 2.25 MiB at GPT-2 small's shape in f32.
     std::size_t block_bytes() const { return block_elements() * size_of(dtype); }
 
@@ -119,6 +122,13 @@ public:
 
     /// The block that holds positions [32 i, 32 i + 32).
     std::byte* block(int i) const { return blocks_[i].get(); }
+
+    /// A share in that block, which must be full: nobody writes to it any more.
+    std::shared_ptr<std::byte> share(int i) const { return blocks_[i]; }
+
+    /// Appends a full block of the same pool, shared with others. size() must be a
+    /// multiple of 32.
+    void adopt(std::shared_ptr<std::byte> block);
 
     /// Makes positions [size(), size() + count) writable: takes the blocks that are
     /// missing and copies a shared one. What the cache holds does not change, also when
