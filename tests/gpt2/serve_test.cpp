@@ -60,7 +60,7 @@ Written alone(Model& m, const Request& request) {
             return written;
         }
         if (int(written.tokens.size()) == request.options.max_tokens) return written;
-        if (cache.size() == config.n_ctx) {
+        if (cache.size() + 1 == config.n_ctx) {
             written.finish = Finish::context;
             return written;
         }
@@ -369,7 +369,7 @@ TEST_P(Traffic, EachIsServedAsIfAlone) {
         std::map<int, Request> requests;
         std::map<int, Written> written;
         std::vector<int> admitted, ids;
-        const int steps = 700;
+        const int steps = 2000;
         int cancelled = 0;
         for (int step = 0; step < steps || !scheduler.idle(); ++step) {
             while (step < steps && below(5) == 0) {
