@@ -100,7 +100,6 @@ bool Scheduler::admit(Sequence& next) {
         return false;
     }
     next.promised = promised;
-    next.filed = whole;
     next.reused = next.cache.size();
     next.waited = clock_() - next.submitted;
     totals_.reused += next.reused;

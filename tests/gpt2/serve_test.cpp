@@ -383,7 +383,12 @@ TEST_P(Traffic, EachIsServedAsIfAlone) {
                 request.prompt.resize(1 + below(below(3) ? 80 : 199));
                 if (below(2)) request.prompt[below(int(request.prompt.size()))] = 7;
                 const int id = int(requests.size());
-                request.on_token = written[id].recorder();
+                // Also in the middle of a step nobody holds more than was promised.
+                request.on_token = [&, record = written[id].recorder()](
+                                       Token token, std::span<const float> row) {
+                    EXPECT_LE(blocks_in_use(*m), scheduler.blocks());
+                    return record(token, row);
+                };
                 ASSERT_EQ(scheduler.submit(request), id);
                 requests[id] = std::move(request);
                 ids.push_back(id);
