@@ -82,8 +82,8 @@ public:
         const auto [rows, columns] = shape_of(part, weights_.config());
         Packed all(rows, columns, dtype_);
         over_rows(threads_, rows, columns, [&](int begin, int count) {
-            std::vector<float> some(std::size_t(count) * columns);
-            weights_.read(part, layer, begin, some);
+            const Buffer<float> some(std::size_t(count) * columns);
+            weights_.read(part, layer, begin, {some.data(), some.size()});
             all.put_rows(begin, count, some.data());
         });
         return all;
@@ -94,8 +94,8 @@ public:
         const auto [n_vocab, n_embd] = shape_of(Part::token_embedding, weights_.config());
         Packed all(n_embd, n_vocab, dtype_);
         over_rows(threads_, n_vocab, n_embd, [&](int begin, int count) {
-            std::vector<float> some(std::size_t(count) * n_embd);
-            weights_.read(Part::token_embedding, 0, begin, some);
+            const Buffer<float> some(std::size_t(count) * n_embd);
+            weights_.read(Part::token_embedding, 0, begin, {some.data(), some.size()});
             for (int r = 0; r < count; r += 16)
                 all.put_panel((begin + r) / 16, std::min(16, count - r),
                               some.data() + std::size_t(r) * n_embd);

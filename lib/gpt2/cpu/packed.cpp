@@ -18,6 +18,9 @@ namespace {
 /// Rows of one panel, as floats: in int8, a group.
 using Rows16 = float[rows_per_scale][16];
 
+/// Where a matrix has no more columns, its last panel holds zeros.
+void clear(Rows16& rows) { std::fill_n(&rows[0][0], rows_per_scale * 16, 0.0f); }
+
 /// Rounds `count` rows and stores them from `to` on.
 template <class T>
 void put(const Rows16& rows, int count, T* to) {
@@ -41,9 +44,10 @@ void Packed::put_rows(int first, int count, const float* rows) {
     with_type(dtype_, [&]<class T>(T*) {
         for (int k = 0; k < count; k += rows_per_scale)
             for (int p = 0; p < panels(); ++p) {
-                Rows16 some = {};
+                Rows16 some;
                 const int n = std::min(rows_per_scale, count - k);
                 const int across = std::min(16, columns_ - 16 * p);
+                if (across < 16) clear(some);
                 for (int i = 0; i < n; ++i)
                     std::copy_n(rows + std::size_t(k + i) * columns_ + 16 * p, across,
                                 some[i]);
@@ -55,8 +59,9 @@ void Packed::put_rows(int first, int count, const float* rows) {
 void Packed::put_panel(int p, int count, const float* columns) {
     with_type(dtype_, [&]<class T>(T*) {
         for (int k = 0; k < depth_; k += rows_per_scale) {
-            Rows16 some = {};
+            Rows16 some;
             const int n = std::min(rows_per_scale, depth_ - k);
+            if (count < 16) clear(some);
             for (int j = 0; j < count; ++j)
                 for (int i = 0; i < n; ++i)
                     some[i][j] = columns[std::size_t(j) * depth_ + k + i];
