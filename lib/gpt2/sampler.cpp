@@ -87,7 +87,13 @@ Token draw(std::span<const Candidate> candidates, double u) {
 Token Sampler::pick(std::span<const float> logits, std::uint64_t request,
                     std::uint64_t position) const {
     if (options_.temperature == 0) return argmax(logits);
-    return draw(candidates(logits), uniform(options_.seed, request, position));
+    return draw(candidates(logits), random(request, position, Purpose::token));
+}
+
+double Sampler::random(std::uint64_t request, std::uint64_t position,
+                       Purpose purpose) const {
+    // No text is 2^62 tokens long: the purpose stands above the position.
+    return uniform(options_.seed, request, position | std::uint64_t(purpose) << 62);
 }
 
 }  // namespace gpt2

@@ -22,6 +22,13 @@ struct Candidate {
     double probability;  ///< above 0; those of all candidates add up to 1
 };
 
+/// What a random number decides. Numbers for different purposes are independent.
+enum class Purpose {
+    token,  ///< which token is written
+    guess,  ///< which token a draft proposes (see speculative.hpp)
+    keep,   ///< whether the target keeps it
+};
+
 /// Chooses the next token from a row of logits.
 ///
 /// A logit of minus infinity means never. Among equal logits the lower id counts as the
@@ -41,6 +48,9 @@ public:
     /// @throws Error as argmax.
     Token pick(std::span<const float> logits, std::uint64_t request,
                std::uint64_t position) const;
+
+    /// The number in [0, 1) that decides at position `position` of request `request`.
+    double random(std::uint64_t request, std::uint64_t position, Purpose purpose) const;
 
     /// The distribution that pick() draws from: tokens of positive probability, the most
     /// likely first. Probabilities add up to 1.

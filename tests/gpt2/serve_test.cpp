@@ -369,7 +369,7 @@ TEST_P(Traffic, EachIsServedAsIfAlone) {
         std::map<int, Request> requests;
         std::map<int, Written> written;
         std::vector<int> admitted, ids;
-        const int steps = 2000;
+        const int steps = 1000;
         int cancelled = 0;
         for (int step = 0; step < steps || !scheduler.idle(); ++step) {
             while (step < steps && below(5) == 0) {
