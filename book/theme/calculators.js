@@ -19,5 +19,18 @@ const calculators = {
     const beat = Math.max(fetching, multiplying);
     return { fetching, multiplying, beat, rate: sequences / beat };
   },
+
+  // ledger::predict again, for as many sequences as memory holds beside the weights: the
+  // matrices, whose bytes all share, and then the caches, one trip for each. Sizes in GB,
+  // a token's cache in KiB, bandwidth in GB/s, peak in TFLOP/s; the beat in seconds.
+  // The model's size is not in the knee: a larger one has more to fetch and to multiply.
+  fit({ weights, bytes, memory, bandwidth, peak, kib, tokens }) {
+    const cache = kib * 1024 * tokens;
+    const fit = Math.max(0, Math.floor((memory - weights) * 1e9 / cache));
+    const knee = bytes * peak * 500 / bandwidth;
+    const trip = weights / bandwidth;
+    const beat = fit ? trip * Math.max(1, fit / knee) + fit * cache / (bandwidth * 1e9) : NaN;
+    return { fit, knee, beat, rate: fit / beat };
+  },
 };
 if (typeof module !== "undefined") module.exports = calculators;

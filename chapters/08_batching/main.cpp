@@ -268,11 +268,11 @@ void behind_long(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
         if (n == 1 && all.size() == 1) continue;
         const std::string id = fmt::format("{}_long", n);
         serve(lab, model, std::span(all).first(n), alone, id,
-              fmt::format("{} together behind {}", n, longer));
-        lab.ratio(
-            "context_" + id,
-            fmt::format("{} together: behind {} over behind {}", n, longer, shorter),
-            "beat_" + id, fmt::format("beat_{}", n));
+              fmt::format("{} together behind up to {}", n, longer));
+        lab.ratio("context_" + id,
+                  fmt::format("{} together: behind up to {} over up to {}", n,
+                              longer, shorter),
+                  "beat_" + id, fmt::format("beat_{}", n));
     }
 }
 
@@ -316,12 +316,9 @@ void what_runs_out(lab::Experiment& lab, const gpt2::Model& model) {
             fmt::format("fit_{}", id),
             fmt::format("{}: caches of {} tokens that fit", name, lab::number(most)),
             server.fit(most), "sequences");
-        lab.note(fmt::format("knee_{}", id),
-                 fmt::format("{}: arithmetic takes over at", name), server.knee,
-                 "sequences");
         lab.note(
             fmt::format("even_{}", id),
-            fmt::format("{}: as many fit, with tokens each", name),
+            fmt::format("{}: the knee's number fits up to", name),
             (server.memory - server.weights) / (server.kv_per_token * server.knee),
             "tokens");
     };
@@ -333,6 +330,8 @@ void what_runs_out(lab::Experiment& lab, const gpt2::Model& model) {
              {memory, double(model.weight_bytes()), per_token, knee(lab.engine())},
              model.config().n_ctx);
     list("rented", "an 8B model on 80 GB", rented(), 128 * 1024);
+    lab.note("knee_rented", "an 8B model on 80 GB: arithmetic takes over at",
+             rented().knee, "sequences");
     lab.exhibit("fit", {"server", "tokens", "sequences", "knee"}, curve);
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -102,6 +104,56 @@ TEST(Calculators, PaceIsTheLedgers) {
         EXPECT_NEAR(found[i]["beat"].get<double>() / beat, 1, 1e-12) << in;
         EXPECT_NEAR(found[i]["rate"].get<double>() * beat / sequences, 1, 1e-12) << in;
     }
+}
+
+TEST(Calculators, FitIsTheLedgers) {
+    if (!node_is_here()) GTEST_SKIP() << "no Node.js";
+    json inputs = json::array();
+    for (const double weights : {0.5, 14.0, 140.0})
+        for (const int bytes : {1, 2, 4})
+            for (const double memory : {8.0, 80.0, 640.0})
+                for (const double bandwidth : {20.0, 2000.0})
+                    for (const double peak : {0.2, 300.0})
+                        for (const double kib : {36.0, 128.0})
+                            for (const int tokens : {100, 8192, 131072})
+                                inputs.push_back({{"weights", weights},
+                                                  {"bytes", bytes},
+                                                  {"memory", memory},
+                                                  {"bandwidth", bandwidth},
+                                                  {"peak", peak},
+                                                  {"kib", kib},
+                                                  {"tokens", tokens}});
+    const json found = answers("fit", inputs);
+    ASSERT_EQ(found.size(), inputs.size());
+    int none = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const json& in = inputs[i];
+        const double weights = in["weights"].get<double>() * 1e9;
+        const double cache = in["kib"].get<double>() * 1024 * in["tokens"].get<int>();
+        const double room = in["memory"].get<double>() * 1e9 - weights;
+        const double fit = std::max(0.0, std::floor(room / cache));
+        EXPECT_EQ(found[i]["fit"], fit) << in;
+        const ledger::Machine machine{
+            .read_bandwidth = in["bandwidth"].get<double>() * 1e9,
+            .multiply_add_peak = in["peak"].get<double>() * 1e12,
+            .threads = 1};
+        const double flops = 2 * weights / in["bytes"].get<int>();
+        const double knee = ledger::predict({"weights", 1, 0, weights}, machine) /
+                            ledger::predict({"one", 1, flops, 0}, machine);
+        EXPECT_NEAR(found[i]["knee"].get<double>() / knee, 1, 1e-12) << in;
+        if (fit == 0) {  // a beat for nobody
+            EXPECT_TRUE(found[i]["beat"].is_null() && found[i]["rate"].is_null()) << in;
+            ++none;
+            continue;
+        }
+        const ledger::Operation pass[] = {{"matrices", 1, fit * flops, weights},
+                                          {"attention", 1, 0, fit * cache}};
+        const ledger::Seconds beat = ledger::predict(pass, machine);
+        EXPECT_NEAR(found[i]["beat"].get<double>() / beat, 1, 1e-12) << in;
+        EXPECT_NEAR(found[i]["rate"].get<double>() * beat / fit, 1, 1e-12) << in;
+    }
+    EXPECT_GT(none, 0);
+    EXPECT_LT(none, int(inputs.size()) / 2);
 }
 
 TEST(Calculators, OpenWithTheCoursesExamples) {
