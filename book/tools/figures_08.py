@@ -1,7 +1,17 @@
 """Chapter 08: how a batch's beat and its rate meet the knee, and what runs out first."""
 
 from figures import exhibit, figure, note, predicted_measured
-from svg import Drawing, Plot, decades, log, log_axis, short
+from svg import Drawing, Plot, decades, log, short
+
+
+def upright(values, bottom, top):
+    """A logarithmic scale that rises, and its ticks: 1, 2, 5 where they have room."""
+    low, high = 0.8 * min(values), 1.25 * max(values)
+    at = log(low, high, bottom, top)
+    powers = [t for t in decades(low / 10, high) if t <= high]
+    fine = [m * t for t in powers for m in (1, 2, 5) if low <= m * t <= high]
+    close = min((at(a) - at(b) for a, b in zip(fine, fine[1:])), default=99) < 20
+    return at, [t for t in powers if t >= low] if close else fine
 
 
 @figure("08-knee", {
@@ -15,7 +25,7 @@ from svg import Drawing, Plot, decades, log, log_axis, short
     "all": ("all, token/s", "合计 token/秒"),
     "knee": ("knee: {knee}", "拐点：{knee}"),
     "item": ("{n} together {beat} ms each, {rate} token/s in all",
-             "{n} 条一起：每份 {beat} 毫秒，合计每秒 {rate} 个"),
+             "{n} 条时每份 {beat} 毫秒，合计每秒 {rate} 个"),
     "caption": (
         "Left of the knee, at {knee} sequences, the weights' trip is all there is to wait for, and "
         "a second sequence rides along. Right of it each one adds its arithmetic: the beat grows, "
@@ -35,7 +45,7 @@ def knee(book, say):
     d = Drawing(520)
     d.legend(36, predicted_measured(say, "write"))
     for name, series, top, bottom in (("beat", points, 78, 248), ("rate", rates, 310, 476)):
-        y, yticks = log_axis([v for p in series for v in p[1:]], bottom, top)
+        y, yticks = upright([v for p in series for v in p[1:]], bottom, top)
         plot = Plot(d, x, y, 54, top, 392, bottom)
         for v in yticks:
             d.line(54, y(v), 392, y(v), "grid")
@@ -74,10 +84,11 @@ def knee(book, say):
     "caption": (
         "Falling lines: as many caches fit into memory. Level lines, dashed: at as many sequences "
         "arithmetic takes over. The lower of the two is what runs out first. For the 8B model it is "
-        "arithmetic up to {even} tokens each, then memory; for GPT-2 on this machine it is always "
-        "arithmetic.",
+        "arithmetic up to {even} tokens each, then memory. Of GPT-2's longest caches this machine "
+        "holds {fit}, and arithmetic takes over at {knee_here}.",
         "往下走的线：内存装得下多少个缓存。平的虚线：到多少条，算力就顶上来了。两条里低的那条先用完。"
-        "8B 模型在每条 {even} 个 token 以内，先用完的是算力，再长就是内存；GPT-2 在这台机器上，总是算力。"),
+        "8B 模型在每条 {even} 个 token 以内，先用完的是算力，再长就是内存。"
+        "GPT-2 写满的缓存，这台机器装得下 {fit} 个，而算力到 {knee_here} 条就顶上来了。"),
 })
 def first(book, say):
     rows = exhibit(book, "08", "fit")
@@ -89,7 +100,7 @@ def first(book, say):
     high = max(p[0] for line in series.values() for p in line)
     values = [v for line in series.values() for p in line for v in p[1:]]
     d = Drawing(350)
-    x, (y, yticks) = log(low, high, 60, 384), log_axis(values, 298, 52)
+    x, (y, yticks) = log(low, high, 60, 384), upright(values, 298, 52)
     plot = Plot(d, x, y, 54, 52, 392, 298)
     plot.axes([t for t in decades(low, high) if low <= t <= high], yticks, say("x"), say("y"))
     d.legend(36, [("swatch", "bar write", say("rented")), ("swatch", "bar other", say("here"))])
@@ -106,4 +117,6 @@ def first(book, say):
                (x(middle[0]) + 8, y(middle[1]) - 6, "start"))
     plot.label(say("knee"), "write", (x(high) - 4, y(at) - 8, "end"))
     cells = [(short(tokens), short(fit)) for tokens, fit, _ in series["rented"]]
-    return d, {"even": short(even)}, (("tokens", "sequences"), cells)
+    values = {"even": short(even), "fit": short(note(book, "08", "fit_here")),
+              "knee_here": short(note(book, "08", "knee_at"))}
+    return d, values, (("tokens", "sequences"), cells)

@@ -17,6 +17,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <set>
 
 #include "gpt2/error.hpp"
 #include "gpt2/load.hpp"
@@ -208,9 +209,9 @@ lab::Row serve(lab::Experiment& lab, gpt2::Model& model,
 // More and more of them
 // ---------------------
 // Twice as many, and twice as many again. At first the beat stays what it was for
-// one. In the end every sequence adds as much as the last. Where these two lines
-// meet is the knee, the point where arithmetic takes over. It shows if the largest
-// two batches lie beyond it.
+// one. In the end every sequence adds as much as the last. The knee, the point where
+// arithmetic takes over, is where as many of these additions make a whole beat. It
+// shows if the largest two batches lie beyond it.
 
 void more_and_more(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
     const std::vector<Tokens> all = openings(text, batch, shorter);
@@ -264,8 +265,7 @@ void more_and_more(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
 void behind_long(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
     const std::vector<Tokens> all = openings(text, std::min(16, batch), longer);
     const std::vector<Alone> alone = each_alone(model, all);
-    for (const std::size_t n : {std::size_t(1), all.size()}) {
-        if (n == 1 && all.size() == 1) continue;
+    for (const std::size_t n : std::set<std::size_t>{1, all.size()}) {
         const std::string id = fmt::format("{}_long", n);
         serve(lab, model, std::span(all).first(n), alone, id,
               fmt::format("{} together behind up to {}", n, longer));
@@ -347,12 +347,12 @@ void the_courses_64(lab::Experiment& lab) {
     const ledger::Machine machine{1e12, std::numeric_limits<double>::infinity(), 1};
     fmt::print("\n{} trips of 14 GB at 1 TB/s, and of each one's cache\n", out);
     for (const int n : {1, 8, 64}) {
-        double positions = 0;  // of one sequence, over all passes
+        double positions = 0;  // fetched for one sequence, over all passes
         ledger::Seconds wait = 0;
         for (int past = in; past < in + out; ++past) {
-            positions += past + 1;  // the old ones fetched, the new one written
-            wait += ledger::predict({"pass", 1, 0, weights + n * (past + 1) * kv},
-                                    machine);
+            positions += past;
+            wait +=
+                ledger::predict({"pass", 1, 0, weights + n * past * kv}, machine);
         }
         const double peak = n * (in + out) * kv / 1e9;
         fmt::print(
