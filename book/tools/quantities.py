@@ -21,6 +21,7 @@ UNITS_ZH = {
     "times": "倍", "s": "秒", "ms": "毫秒", "µs": "微秒", "min": "分钟", "bytes": "字节",
     "tokens": "个 token", "token/s": "token/秒", "bits": "比特", "candidates": "个候选",
     "million": "百万", "exercises": "道题", "uses": "次", "votes": "票", "samples": "个样本",
+    "sequences": "条序列",
     "cost": "", "probability": "", "logit": "", "statement": "",
     "dollars per million tokens": "美元/百万 token", "GB·s": "GB·秒",
 }
