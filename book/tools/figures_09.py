@@ -1,7 +1,7 @@
 """The figures of chapter 09: a changed token, and an agent's growing record."""
 
 from figures import exhibit, figure
-from svg import Drawing, Plot, linear, short, steps
+from svg import Drawing, Plot, linear, short, steps, width
 
 BLOCK = 32  # positions in a block of the KV cache
 
@@ -34,7 +34,9 @@ def changed(book, say):
     d = Drawing(310)
     plot = Plot(d, linear(0, end, 54, 388), linear(0, yticks[-1], 262, 52), 54, 52, 392, 262)
     plot.axes([t for t in steps(end, 4) if t <= end], yticks, say("x"), say("y"))
-    d.legend(36, [("predicted", "read", say("blocks")), ("measured", "read", say("run"))], x=54)
+    d.path([(54, 31), (78, 31)], "curve read predicted")
+    d.text(84, 36, say("blocks"))
+    d.legend(36, [("measured", "read", say("run"))], x=100 + width(say("blocks")))
     stairs = []
     for edge in range(0, end + 1, BLOCK):
         stairs += [(edge, n - edge), (min(edge + BLOCK, end), n - edge)]
