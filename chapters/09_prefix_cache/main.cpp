@@ -287,12 +287,20 @@ ledger::Money paid(const ledger::Price& price, std::span<const Answer> answers) 
     return sum;
 }
 
+// What the two experiments that follow share.
+struct Desk {
+    lab::Experiment& lab;
+    gpt2::Model& model;
+    Tokens words;
+    const ledger::Price& price;
+};
+
 // Three rows: seconds, tokens read, and the bill of a thousand. And a check for the
 // two that are no timing.
-std::vector<Answer> hold_and_bill(lab::Experiment& lab, gpt2::Model& model,
-                                  const std::string& id, const std::string& what,
-                                  const ledger::Talk& talk, Tokens words,
-                                  const ledger::Price& price, bool prefixes) {
+std::vector<Answer> hold_and_bill(const Desk& desk, const std::string& id,
+                                  const std::string& what, const ledger::Talk& talk,
+                                  bool prefixes) {
+    auto& [lab, model, words, price] = desk;
     auto runs = repeat(lab, [&] { return hold(model, talk, words, prefixes); });
     const auto sum = [&](auto value) {
         return over(runs, [&](const std::vector<Answer>& answers) {
@@ -315,14 +323,13 @@ std::vector<Answer> hold_and_bill(lab::Experiment& lab, gpt2::Model& model,
     return std::move(runs.front());
 }
 
-void agent(lab::Experiment& lab, gpt2::Model& model, Tokens words,
-           const ledger::Price& price, const ledger::Talk& work) {
+void agent(const Desk& desk, const ledger::Talk& work) {
+    auto& [lab, model, words, price] = desk;
     const std::string what = fmt::format("agent of {} rounds", rounds);
     const auto without =
-        hold_and_bill(lab, model, "agent_without", what + ", nothing kept", work,
-                      words, price, false);
-    const auto with = hold_and_bill(lab, model, "agent_with", what + ", record kept",
-                                    work, words, price, true);
+        hold_and_bill(desk, "agent_without", what + ", nothing kept", work, false);
+    const auto with =
+        hold_and_bill(desk, "agent_with", what + ", record kept", work, true);
     lab.ratio("agent_saves", "what keeping the record saves", "agent_without",
               "agent_with");
 
@@ -354,18 +361,14 @@ void agent(lab::Experiment& lab, gpt2::Model& model, Tokens words,
                 cells);
 }
 
-void talk(lab::Experiment& lab, gpt2::Model& model, Tokens words,
-          const ledger::Price& price, const ledger::Talk& one,
-          const ledger::Talk& many) {
+void talk(const Desk& desk, const ledger::Talk& one, const ledger::Talk& many) {
+    auto& [lab, model, words, price] = desk;
     const std::string what = fmt::format("a talk of {} turns", turns);
     const auto without =
-        hold_and_bill(lab, model, "talk_without", what + ", nothing kept", one,
-                      words, price, false);
-    const auto with = hold_and_bill(lab, model, "talk_with", what + ", kept", one,
-                                    words, price, true);
-    hold_and_bill(lab, model, "talk_short",
-                  fmt::format("{} talks of one turn", turns), many, words, price,
-                  false);
+        hold_and_bill(desk, "talk_without", what + ", nothing kept", one, false);
+    const auto with = hold_and_bill(desk, "talk_with", what + ", kept", one, true);
+    hold_and_bill(desk, "talk_short", fmt::format("{} talks of one turn", turns),
+                  many, false);
     lab.ratio("long_talk", "bill of one long talk over short ones",
               "talk_without_bill", "talk_short_bill");
     lab.ratio("long_talk_with", "the same, what was said is kept", "talk_with_bill",
@@ -422,8 +425,9 @@ void prefix_cache(lab::Experiment& lab) {
     share_opening(lab, *model, text);
     change_one(lab, *model, text);
     share_prompt(lab, *model, Text(text.begin(), text.begin() + prompt));
-    agent(lab, *model, text, price, work);
-    talk(lab, *model, text, price, one, many);
+    const Desk desk{lab, *model, text, price};
+    agent(desk, work);
+    talk(desk, one, many);
     lab.headline("agent_saves");
 
     lab.keep(
