@@ -69,13 +69,9 @@ lab::Measured once(double value) { return lab::summarize({value}); }
 // step by step. How much longer the real ones take is kept, for steps that read and
 // for steps that only write.
 
-struct Slower {
-    double reading = 1, writing = 1;
-};
-
 struct Burst {
-    double answers_per_second;  // measured
-    Slower slower;
+    double answers_per_second;
+    double reading, writing;  // clock over ledger, for either kind of step
 };
 
 Burst burst(lab::Experiment& lab, gpt2::Model& model,
@@ -109,12 +105,12 @@ Burst burst(lab::Experiment& lab, gpt2::Model& model,
     const auto over = [](const lab::Seconds(&sum)[2]) {
         return sum[0] > 0 ? sum[1] / sum[0] : 1;
     };
-    const Slower slower{.reading = over(sums[1]), .writing = over(sums[0])};
-    lab.note("slower_reading", "steps that read: clock over ledger", slower.reading,
+    const Burst found{real.answers_per_second(), over(sums[1]), over(sums[0])};
+    lab.note("slower_reading", "steps that read: clock over ledger", found.reading,
              "times");
     lab.note("slower_writing", "steps that only write: clock over ledger",
-             slower.writing, "times");
-    return {real.answers_per_second(), slower};
+             found.writing, "times");
+    return found;
 }
 
 // One by one, as people come
@@ -131,12 +127,11 @@ void loads(lab::Experiment& lab, gpt2::Model& model,
     const Cost tuned = [&](std::span<const ledger::Step> steps) {
         const bool reads =
             std::ranges::any_of(steps, [](const auto& s) { return s.tokens > 1; });
-        return cost(steps) *
-               (reads ? measured.slower.reading : measured.slower.writing);
+        return cost(steps) * (reads ? measured.reading : measured.writing);
     };
     std::vector<lab::Cells> cells;
     bool whole = true, equal = true;
-    double worst = 0, worst_tuned = 0;
+    double worst = 0, worst_corrected = 0;
     for (const auto& [id, share] :
          {std::pair{"low", 0.3}, std::pair{"middle", 0.6}, std::pair{"high", 0.9}}) {
         // [load]
@@ -154,28 +149,26 @@ void loads(lab::Experiment& lab, gpt2::Model& model,
         fmt::print("{}: {} requests, {} a second, served in {}\n", load, count,
                    lab::number(rate), lab::quantity(real.seconds, "s"));
         std::fflush(stdout);
-        const auto row = [&](const char* which, const char* what, const char* unit,
-                             double simulated_value, double tuned_value,
-                             double real_value) {
-            lab.row(fmt::format("{}_{}", id, which), load + ": " + what, unit,
-                    simulated_value, once(real_value));
-            cells.push_back(
-                {share, which, simulated_value, tuned_value, real_value});
-            worst = std::max(worst, std::abs(real_value / simulated_value - 1));
-            worst_tuned =
-                std::max(worst_tuned, std::abs(real_value / tuned_value - 1));
-        };
-        const lab::Seen a = seen(ledger), b = seen(corrected), c = seen(real);
-        row("first_mean", "first token, mean", "s", a.first.mean, b.first.mean,
-            c.first.mean);
-        row("first_p95", "first token, 95th percentile", "s", a.first.p95,
-            b.first.p95, c.first.p95);
-        row("beat_mean", "beat, mean", "s", a.beat.mean, b.beat.mean, c.beat.mean);
-        row("beat_p95", "beat, 95th percentile", "s", a.beat.p95, b.beat.p95,
-            c.beat.p95);
-        row("rate", "throughput", "token/s", ledger.tokens_per_second(),
-            corrected.tokens_per_second(), real.tokens_per_second());
-
+        std::vector<double> figures[3];
+        for (int i = 0; const lab::Service* service : {&ledger, &corrected, &real}) {
+            const lab::Seen people = seen(*service);
+            figures[i++] = {people.first.mean, people.first.p95, people.beat.mean,
+                            people.beat.p95, service->tokens_per_second()};
+        }
+        for (std::size_t i = 0; const auto& [which, what] :
+                                {std::pair{"first_mean", "first token, mean"},
+                                 {"first_p95", "first token, 95th percentile"},
+                                 {"beat_mean", "beat, mean"},
+                                 {"beat_p95", "beat, 95th percentile"},
+                                 {"rate", "throughput"}}) {
+            const double a = figures[0][i], b = figures[1][i], c = figures[2][i];
+            lab.row(fmt::format("{}_{}", id, which), load + ": " + what,
+                    i < 4 ? "s" : "token/s", a, once(c));
+            cells.push_back({share, which, a, b, c});
+            worst = std::max(worst, std::abs(c / a - 1));
+            worst_corrected = std::max(worst_corrected, std::abs(c / b - 1));
+            ++i;
+        }
         for (const lab::Service* service : {&real, &ledger, &corrected})
             whole &= complete(*service, arrivals);
         // The last ones served had the most company.
@@ -192,7 +185,7 @@ void loads(lab::Experiment& lab, gpt2::Model& model,
                 cells);
     lab.note("worst", "furthest off of these rows, ledger alone", 100 * worst, "%");
     lab.note("worst_corrected", "furthest off, seconds corrected by the burst",
-             100 * worst_tuned, "%");
+             100 * worst_corrected, "%");
     lab.check("complete", "at each load, each request is answered once, in full",
               whole);
     lab.check("same_tokens", "served in company, the tokens of one served alone",
@@ -235,6 +228,7 @@ lab::Traffic chat(double rate, double thinking = 0) {
 
 struct Found {
     lab::Seen everyone, others;  // others: who does not think
+    double room;                 // taken of the caches' room, at the fullest moment
     bool complete;
 };
 
@@ -251,6 +245,7 @@ Found serve_there(const Deployment& place, const lab::Traffic& traffic,
     return {
         everyone,
         traffic.thinking < 1 ? seen(service, settled, answers_at_once) : everyone,
+        double(service.totals.most_blocks) / place.options().blocks,
         complete(service, arrivals)};
 }
 
@@ -284,66 +279,51 @@ double most(const Deployment& place, double thinking, std::uint64_t seed) {
 
 void queue(lab::Experiment& lab, const Deployment& place) {
     const auto count = std::size_t(lab.quick() ? 2000 : 10000);
+    const Arrivals drawn = lab::draw(chat(1), count, lab.options().seed);
+    double mean = 0, square = 0;  // of what each request takes once it is its turn
+    for (const lab::Arrival& a : drawn) {
+        // [alone]
+        lab::Seconds s = 0;
+        ledger::Step step{.tokens = a.prompt};
+        for (int i = 0; i < a.answer; ++i) {
+            s += place.serving.forward(std::span(&step, 1));
+            step = {.tokens = 1, .past = a.prompt + i};
+        }
+        mean += s / double(count);
+        square += s * s / double(count);
+        // [alone]
+    }
+    lab.note("alone", "an answer, one at a time", mean, "s");
+
     gpt2::ServeOptions alone = place.options();
     alone.together = 1;
     std::vector<lab::Cells> cells;
     for (const double load : {0.5, 0.7, 0.9}) {
-        // What each request takes once it is its turn.
-        Arrivals arrivals = lab::draw(chat(1), count, lab.options().seed);
-        double mean = 0, square = 0;
-        for (const lab::Arrival& a : arrivals) {
-            lab::Seconds s = 0;
-            // [alone]
-            ledger::Step step{.tokens = a.prompt};
-            for (int i = 0; i < a.answer; ++i) {
-                s += place.serving.forward(std::span(&step, 1));
-                step = {.tokens = 1, .past = a.prompt + i};
-            }
-            // [alone]
-            mean += s / double(count);
-            square += s * s / double(count);
-        }
+        // [formula]
         const double rate = load / mean;
+        Arrivals arrivals = drawn;
         for (lab::Arrival& a : arrivals) a.at /= rate;
         const double formula = rate * square / (2 * (1 - load));
-
-        // Twenty parts of the time; how their means scatter is the error.
-        const auto wait = [&](const lab::Service& service, std::size_t part) {
-            double sum = 0;
-            for (std::size_t i = part * count / 20; i < (part + 1) * count / 20; ++i)
-                sum += service.answers[i].admitted;
-            return sum * 20 / double(count);
+        // [formula]
+        const auto wait = [&](const gpt2::ServeOptions& options) {
+            const lab::Service service = simulate(place.cost(), options, arrivals);
+            std::vector<double> waits;
+            for (const lab::Answered& one : service.answers)
+                waits.push_back(one.admitted);
+            return lab::mean_of(waits);
         };
-        const lab::Service service = simulate(place.cost(), alone, arrivals);
-        double sum = 0, squares = 0;
-        for (std::size_t part = 0; part < 20; ++part) {
-            sum += wait(service, part) / 20;
-            squares += wait(service, part) * wait(service, part) / 20;
-        }
-        const double error = std::sqrt((squares - sum * sum) / 19);
-        const lab::Service batched =
-            simulate(place.cost(), place.options(), arrivals);
-        double company = 0;
-        for (std::size_t part = 0; part < 20; ++part)
-            company += wait(batched, part) / 20;
-
-        cells.push_back({load, formula, sum, error, company});
+        const lab::Mean found = wait(alone);
+        const double batched = wait(place.options()).value;
+        cells.push_back({load, formula, found.value, found.error, batched});
         const auto id = fmt::format("queue_{:.0f}", 100 * load);
-        lab.note(
-            id + "_formula",
-            fmt::format("wait, one at a time, busy {:.0f}%: formula", 100 * load),
-            formula, "s");
-        lab.note(
-            id + "_simulated",
-            fmt::format("wait, one at a time, busy {:.0f}%: simulated", 100 * load),
-            sum, "s");
-        lab.check(
-            id,
-            fmt::format("busy {:.0f}%: simulated wait and formula agree",
-                        100 * load),
-            complete(service, arrivals) && std::abs(sum - formula) <= 5 * error,
-            fmt::format("{:.4g} s, {:.4g} s by the formula, error {:.2g} s", sum,
-                        formula, error));
+        const auto busy = fmt::format("busy {:.0f}%", 100 * load);
+        lab.note(id + "_formula", busy + ": wait by the formula", formula, "s");
+        lab.note(id + "_simulated", busy + ": wait simulated", found.value, "s");
+        lab.note(id + "_batched", busy + ": wait with batching", batched, "s");
+        lab.check(id, busy + ": simulated wait and formula agree",
+                  std::abs(found.value - formula) <= 5 * found.error,
+                  fmt::format("{:.4g} s, {:.4g} s by the formula, error {:.2g} s",
+                              found.value, formula, found.error));
     }
     lab.exhibit("queue", {"load", "formula", "simulated", "error", "batched"},
                 cells);
@@ -380,12 +360,21 @@ void people(lab::Experiment& lab, const std::vector<Deployment>& places) {
     const Deployment& place = places.front();
     const double knee = std::get<double>(cells.front()[1]);
     for (const double share :
-         {0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 0.95, 1.0, 1.03, 1.06, 1.1}) {
+         {0.1, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0, 1.03, 1.06, 1.1}) {
         const double rate = share * std::max(knee, 0.01);
         const Found found = serve_there(place, chat(rate), seed);
         const lab::Seen& all = found.everyone;
         curve.push_back({rate * every, rate, all.first.mean, all.first.p95,
                          all.beat.mean, all.beat.p95});
+        for (const auto& [id, at] :
+             {std::pair{"half", 0.5}, {"near", 0.95}, {"over", 1.1}}) {
+            if (share != at) continue;
+            const auto where =
+                fmt::format("{:.0f}% of those who fit: ", 100 * share);
+            lab.note(fmt::format("first_{}", id), where + "first token",
+                     all.first.p95, "s");
+            lab.note(fmt::format("beat_{}", id), where + "beat", all.beat.p95, "s");
+        }
         whole &= found.complete;
     }
     lab.exhibit("curve",
@@ -444,6 +433,11 @@ void thinking(lab::Experiment& lab, const Deployment& place) {
         lab.note("thinking_" + percent, fmt::format("people, {}% think", percent),
                  fit);
         cells.push_back({share, rate, fit});
+        const Found full =
+            serve_there(place, chat(std::max(rate, 0.01), share), seed);
+        lab.note("room_" + percent,
+                 fmt::format("{}% think: room for caches taken", percent),
+                 100 * full.room, "%");
         if (share > 0.1) continue;
         const lab::Seen others =
             serve_there(place, chat(std::max(knee / 2, 0.01), share), seed).others;
@@ -516,7 +510,7 @@ int main(int argc, char** argv) {
              arguments.add("--prompt", prompt, "Tokens to read here, on average",
                            {.least = 1, .most = 120, .quick = 16});
              arguments.add("--answer", answer, "Tokens to write here, on average",
-                           {.least = 2, .most = 120, .quick = 12});
+                           {.least = 4, .most = 120, .quick = 12});
              arguments.add("--seconds", seconds, "Seconds of each load here",
                            {.least = 1, .most = 3600, .quick = 1});
              arguments.add("--simulated", simulated,

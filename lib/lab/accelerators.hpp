@@ -18,8 +18,8 @@ struct Sourced {
 
 /// What `data/machines.json` holds, by the ids given there.
 struct Catalogue {
-    std::map<std::string, Sourced<ledger::Accelerator>> accelerators;
-    std::map<std::string, Sourced<ledger::Transformer>> models;
+    std::map<std::string, Sourced<ledger::Accelerator>> accelerators;  ///< such as "h100"
+    std::map<std::string, Sourced<ledger::Transformer>> models;        ///< such as "8b"
 
     /// A model of it on so many accelerators of one kind.
     /// @throws BadInput for an id that is not there, and as ledger::Serving

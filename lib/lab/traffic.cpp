@@ -113,6 +113,20 @@ Waits waits(std::vector<Seconds> all) {
     return {sum / double(all.size()), *at};
 }
 
+Mean mean_of(std::span<const double> values) {
+    constexpr std::size_t stretches = 20;
+    const std::size_t each = values.size() / stretches;
+    std::vector<double> means;
+    for (std::size_t i = 0; i < stretches; ++i) {
+        const auto part = values.subspan(i * each, each);
+        means.push_back(std::accumulate(part.begin(), part.end(), 0.0) / double(each));
+    }
+    const double mean = std::accumulate(means.begin(), means.end(), 0.0) / stretches;
+    double squares = 0;
+    for (const double one : means) squares += (one - mean) * (one - mean);
+    return {mean, std::sqrt(squares / stretches / (stretches - 1))};
+}
+
 Seen seen(const Service& service, Seconds from,
           const std::function<bool(const Arrival&)>& counted) {
     std::vector<Seconds> firsts, beats;

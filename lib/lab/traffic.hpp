@@ -22,7 +22,8 @@ struct Arrival {
 /// What requests are like, on average.
 struct Traffic {
     double rate;          ///< requests a second, above 0; infinite: all come at once
-    int prompt, answer;   ///< tokens, at least 1
+    int prompt;           ///< tokens to read, at least 1
+    int answer;           ///< tokens to write, at least 1
     double thinking = 0;  ///< share of the requests that think first, 0 to 1
     int thoughts = 4000;  ///< tokens that these write in addition
 };
@@ -51,7 +52,7 @@ Clock steady_clock();
 
 /// What one request saw.
 struct Answered {
-    Arrival arrival;
+    Arrival arrival;                    ///< the request
     Seconds admitted = 0;               ///< from arrival until it was taken into a step
     std::vector<Seconds> seconds = {};  ///< from arrival until each token was known
     std::vector<gpt2::Token> tokens = {};  ///< what was written
@@ -67,12 +68,15 @@ struct Pass {
 /// What became of some traffic.
 struct Service {
     std::vector<Answered> answers;  ///< in order of arrival; without tokens where lost
-    std::vector<Pass> passes;
-    gpt2::ServeTotals totals;
-    Seconds seconds;  ///< from the beginning until the last token
-    int blocks_left;  ///< blocks of KV cache still spoken for
+    std::vector<Pass> passes;       ///< in order
+    gpt2::ServeTotals totals;       ///< as the scheduler counted
+    Seconds seconds;                ///< from the beginning until the last token
+    int blocks_left;                ///< blocks of KV cache still spoken for
 
+    /// Throughput in requests.
     double answers_per_second() const { return double(answers.size()) / seconds; }
+
+    /// Throughput in tokens written.
     double tokens_per_second() const { return double(totals.written) / seconds; }
 };
 
@@ -91,12 +95,22 @@ bool complete(const Service& service, std::span<const Arrival> arrivals);
 
 /// Several waits in two numbers.
 struct Waits {
-    Seconds mean = 0;
-    Seconds p95 = 0;  ///< the 95th percentile: the least one that 95% do not exceed
+    Seconds mean = 0;  ///< over all of them
+    Seconds p95 = 0;   ///< the 95th percentile: the least one that 95% do not exceed
 };
 
 /// Those of at least one.
 Waits waits(std::vector<Seconds> all);
+
+/// A mean and its statistical error.
+struct Mean {
+    double value;  ///< the mean
+    double error;  ///< standard error
+};
+
+/// Of at least 20 values that come one after another and are like their neighbours, such
+/// as waits: the error is taken from how the means of 20 equal stretches scatter.
+Mean mean_of(std::span<const double> values);
 
 /// What people see.
 struct Seen {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "gpt2/philox.hpp"
 #include "support.hpp"
 
 namespace {
@@ -87,6 +88,21 @@ TEST(Waits, MeanAndPercentile) {
     EXPECT_EQ(lab::waits(all).p95, 96);
     EXPECT_EQ(lab::waits({7}).p95, 7);
     EXPECT_EQ(lab::waits({2, 1}).p95, 2);
+}
+
+TEST(Mean, HasTheErrorOfItsStretches) {
+    EXPECT_EQ(lab::mean_of(std::vector<double>(40, 3)).value, 3);
+    EXPECT_EQ(lab::mean_of(std::vector<double>(40, 3)).error, 0);
+    // Independent uniform numbers: standard deviation 0.289, over the root of 20,000.
+    std::vector<double> values;
+    for (int i = 0; i < 20000; ++i) values.push_back(gpt2::uniform(1, 0, i));
+    const lab::Mean mean = lab::mean_of(values);
+    EXPECT_NEAR(mean.value, 0.5, 4 * mean.error);
+    EXPECT_NEAR(mean.error, 0.289 / std::sqrt(20000.0), 0.001);
+    // Twenty stretches that each stay at their value: as few as twenty numbers.
+    std::vector<double> alike;
+    for (int i = 0; i < 20; ++i) alike.insert(alike.end(), 100, i);
+    EXPECT_NEAR(lab::mean_of(alike).error, std::sqrt(399 / 12.0 / 19), 1e-9);
 }
 
 TEST(Seen, TellsFirstTokensFromBeats) {
