@@ -185,7 +185,9 @@ TEST(Engine, LogitsStayWhatTheyAre) {
     EXPECT_EQ(read(20)[0].data(), before);
 }
 
-// Promise 2: cached or not, cut anyhow, in any company, on any number of threads.
+// Promise 2: cached or not, cut anyhow, in any company, on any number of threads. So one
+// prompt and what is written behind it stand at one position after another (K01), and a
+// token never sees what comes later, cache or not (K02, both of tests/data/cases.tsv).
 TEST(Engine, GivesTheSameBitsHoweverASequenceIsRun) {
     std::mt19937 random(7);
     for (const Config& config : shapes)

@@ -11,6 +11,7 @@
 using namespace gpt2;
 using testing::HasSubstr;
 
+// K09 ... are cases of tests/data/cases.tsv.
 namespace {
 
 const Config config{97, 400, 24, 2, 3};
@@ -41,7 +42,7 @@ TEST(PrefixCache, KnowsWholeBlocksFromTheStart) {
     EXPECT_EQ(tree.blocks(), 3);
     EXPECT_EQ(memory->blocks_in_use(), 3);  // the part of a fourth went with its cache
 
-    // At an exact multiple of a block, one below and one above.
+    // K12: at an exact multiple of a block, one below and one above.
     for (const int n : {0, 1, 31, 32, 33, 63, 64, 65, 96, 97, 100}) {
         KvCache cache(memory);
         EXPECT_EQ(tree.lend(std::span(all).first(n), cache), n / 32 * 32) << n;
@@ -52,6 +53,7 @@ TEST(PrefixCache, KnowsWholeBlocksFromTheStart) {
 }
 
 TEST(PrefixCache, OneOtherTokenSpoilsWhatLiesBehindIt) {
+    // K09.
     const auto memory = pool();
     PrefixCache tree(memory);
     const Tokens all = text(160);
@@ -70,7 +72,8 @@ TEST(PrefixCache, OneOtherTokenSpoilsWhatLiesBehindIt) {
 }
 
 TEST(PrefixCache, ComparesWholeIds) {
-    // Ids that agree in their lowest byte, or in any hash of less than all their bits.
+    // K11: ids that agree in their lowest byte, or in any hash of less than all their
+    // bits.
     const auto memory = pool();
     PrefixCache tree(memory);
     tree.keep(Tokens(32, 65), filled(memory, 32));
@@ -80,6 +83,7 @@ TEST(PrefixCache, ComparesWholeIds) {
 }
 
 TEST(PrefixCache, WhatIsSharedIsNeverWritten) {
+    // K10.
     const auto memory = pool();
     PrefixCache tree(memory);
     const Tokens all = text(64);
@@ -150,6 +154,7 @@ TEST(PrefixCache, DropsWhatWasUsedLeastRecentlyAndNothingInUse) {
 }
 
 TEST(PrefixCache, RefusesCachesThatDoNotFit) {
+    // K13.
     const auto memory = pool(), other = pool();
     PrefixCache tree(memory);
     const Tokens all = text(64);

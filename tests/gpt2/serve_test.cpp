@@ -13,6 +13,7 @@ using namespace gpt2;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// B01, K08 ... are cases of tests/data/cases.tsv.
 namespace {
 
 const Config config{97, 200, 24, 2, 3};
@@ -91,8 +92,50 @@ TEST(Serve, GivesWhatGenerateGives) {
     EXPECT_TRUE(scheduler.step().empty());
 }
 
+TEST(Serve, PromptsOfManyLengthsAreNotPadded) {
+    // B01, B02: each has positions of its own, and its row of logits is that of its own
+    // last token.
+    const auto m = model();
+    Scheduler scheduler(*m);
+    const int lengths[] = {2, 3, 4, 6, 31, 33, 1};
+    std::vector<Request> requests;
+    std::vector<Written> written(std::size(lengths));
+    for (const int length : lengths) {
+        Request request{.prompt = text(length, unsigned(length)),
+                        .options = {.max_tokens = 6}};
+        requests.push_back(request);
+        request.on_token = written[requests.size() - 1].recorder();
+        scheduler.submit(request);
+    }
+    scheduler.run();
+    EXPECT_EQ(scheduler.totals().steps, 6);
+    for (std::size_t i = 0; i < requests.size(); ++i)
+        EXPECT_EQ(written[i].rows, alone(*m, requests[i]).rows) << lengths[i];
+}
+
+TEST(Serve, ANeighboursTextReachesNobody) {
+    // B05: batches of the same shape, in which all but the first have other texts.
+    const auto m = model();
+    std::vector<Row> seen[2];
+    for (const unsigned others : {0u, 1u}) {
+        Scheduler scheduler(*m);
+        Written first;
+        scheduler.submit({.prompt = text(40),
+                          .options = {.max_tokens = 8},
+                          .on_token = first.recorder()});
+        for (unsigned i = 0; i < 5; ++i)
+            scheduler.submit(
+                {.prompt = text(40, 10 + i + 50 * others), .options = {.max_tokens = 8}});
+        scheduler.run();
+        seen[others] = first.rows;
+    }
+    EXPECT_EQ(seen[0].size(), 8u);
+    EXPECT_EQ(seen[0], seen[1]);
+}
+
 TEST(Serve, EachStopsWhereItShouldAndHarmsNobody) {
-    // Eight rows that end at eight different lengths, and a ninth that is told to stop.
+    // B04. Eight rows that end at eight different lengths, and a ninth that is told to
+    // stop.
     const auto m = model();
     Scheduler scheduler(*m);
     const int lengths[] = {1, 2, 3, 5, 8, 13, 21, 34};
@@ -120,6 +163,7 @@ TEST(Serve, EachStopsWhereItShouldAndHarmsNobody) {
 }
 
 TEST(Serve, CopiesOfOnePromptAreReadOnceAndAgree) {
+    // B08, K04.
     const auto m = model();
     const Request request{.prompt = text(100), .options = {.max_tokens = 10}};
     const Written expected = alone(*m, request);
@@ -157,7 +201,7 @@ TEST(Serve, SamplesOfOnePromptDifferAndRepeat) {
 }
 
 TEST(Serve, KeepsATokenToRead) {
-    // A prompt that the cache knows in full still needs a row of logits.
+    // K08: a prompt that the cache knows in full still needs a row of logits.
     const auto m = model();
     for (const int n : {1, 31, 32, 33, 64, 65}) {
         Scheduler scheduler(*m);
@@ -193,14 +237,15 @@ TEST(Serve, ReusesWhatWasWrittenToo) {
 }
 
 TEST(Serve, WritesToTheLastPosition) {
-    const auto m = model();
-    for (const int n : {1, 8, 199}) {
-        Scheduler scheduler(*m, {.blocks = 7});
-        const Request request{.prompt = text(n), .options = {.max_tokens = 1000}};
-        scheduler.submit(request);
+    // K06.
+    const Config long_context{97, 1024, 24, 2, 3};
+    const auto m = cpu::load(*random_weights(long_context, 4), DType::f32, DType::f32, 2);
+    for (const int n : {1, 8, 448, 1023}) {
+        Scheduler scheduler(*m, {.blocks = 32});
+        scheduler.submit({.prompt = text(n), .options = {.max_tokens = 5000}});
         const Served served = scheduler.run().at(0);
         EXPECT_EQ(served.generation.finish, Finish::context);
-        EXPECT_EQ(int(served.generation.tokens.size()), config.n_ctx - n);
+        EXPECT_EQ(int(served.generation.tokens.size()), 1024 - n);
     }
 }
 
@@ -323,8 +368,10 @@ TEST(Serve, AFaultInACallbackEndsItsRequestOnly) {
 }
 
 TEST(Serve, RefusesWhatItCannotServe) {
+    // B07.
     const auto m = model();
     Scheduler scheduler(*m, {.blocks = 3});
+    EXPECT_TRUE(scheduler.run().empty());
     const auto refused = [&](Request request) {
         return support::bad_input([&] { scheduler.submit(std::move(request)); });
     };
@@ -338,9 +385,11 @@ TEST(Serve, RefusesWhatItCannotServe) {
     EXPECT_THAT(
         refused({.prompt = text(50), .options = {.max_tokens = 48}}),
         HasSubstr("50 tokens and 48 more to write need 4 blocks, but there are 3"));
-    // One less fits exactly: the last token needs no position.
-    scheduler.submit({.prompt = text(50), .options = {.max_tokens = 47}});
-    EXPECT_EQ(scheduler.run().size(), 1u);
+    // One less fits exactly: the last token needs no position. And whoever was refused
+    // has left no trace.
+    const Request fits{.prompt = text(50), .options = {.max_tokens = 47}};
+    EXPECT_EQ(scheduler.submit(fits), 0);
+    EXPECT_EQ(scheduler.run().at(0).generation.tokens, alone(*m, fits).tokens);
 
     for (const ServeOptions& options :
          {ServeOptions{.blocks = 0}, ServeOptions{.together = -1},

@@ -13,6 +13,7 @@
 using namespace gpt2;
 using testing::HasSubstr;
 
+// P01 ... are cases of tests/data/cases.tsv.
 namespace {
 
 const Config config{97, 200, 24, 2, 3};
@@ -73,7 +74,8 @@ Generation plain(Model& m, const Tokens& prompt, const GenerateOptions& options)
 }  // namespace
 
 TEST(Speculative, GreedyOutputIsTheTargetsOwn) {
-    // Whatever guesses: another model, the target itself, one token for ever, look-up.
+    // P01, P02. Whatever guesses: another model, the target itself, one token for ever,
+    // look-up.
     const auto target = model(4), other = model(5);
     Same stranger(*other), itself(*target);
     Constant constant(7);
@@ -131,6 +133,7 @@ TEST(Speculative, ReadsTheVeryLogitsOfPlainDecoding) {
 }
 
 TEST(Speculative, KeepsToLimits) {
+    // P04.
     const auto target = model();
     Same itself(*target);
     for (const int n : {150, 195, 196, 197, 198, 199}) {
@@ -156,6 +159,7 @@ TEST(Speculative, KeepsToLimits) {
 }
 
 TEST(Speculative, StopsInsideAnAcceptedBlock) {
+    // P08.
     const auto target = model();
     Same itself(*target);
     const Tokens prompt = text(12, 3);
@@ -244,7 +248,7 @@ TEST(Speculative, AModelDraftKeepsInStepWithItsTarget) {
             EXPECT_EQ(found.generation.tokens,
                       plain(*target, prompt, {.max_tokens = 60}).tokens);
         }
-        // A draft that starts afresh guesses what this one guesses after all its
+        // P09: a draft that starts afresh guesses what this one guesses after all its
         // rejections, in every distribution to the last bit.
         Tokens all = prompt;
         all.insert(all.end(), found.generation.tokens.begin(),
@@ -260,7 +264,7 @@ TEST(Speculative, AModelDraftKeepsInStepWithItsTarget) {
                 EXPECT_EQ(a[i].candidates[c].probability, b[i].candidates[c].probability);
         }
     }
-    // Behind its own context it has no more to say, and the target goes on alone.
+    // P05: behind its own context it has no more to say, and the target goes on alone.
     const Tokens full(std::size_t(small->config().n_ctx) + 1, prompt[0]);
     EXPECT_TRUE(draft.guess(full, 4, Sampler(), 0).empty());
     EXPECT_EQ(draft.guess(std::span(full).first(full.size() - 3), 9, Sampler(), 0).size(),

@@ -11,6 +11,7 @@
 using namespace gpt2;
 using testing::HasSubstr;
 
+// P06 ... are cases of tests/data/cases.tsv.
 namespace {
 
 /// A tokenizer of single bytes, these words, and `<|endoftext|>` behind them.
@@ -49,7 +50,7 @@ TEST(TokenMap, TiesTheShippedModels) {
         ASSERT_EQ(map.to_target(id), id);
         ASSERT_EQ(map.to_draft(id), id);
     }
-    // Nobody's tokens.
+    // P07: nobody's tokens.
     for (const Token id : {-1, 4096, 50255, 50257}) {
         EXPECT_FALSE(map.to_target(id)) << id;
     }
@@ -59,6 +60,7 @@ TEST(TokenMap, TiesTheShippedModels) {
 }
 
 TEST(TokenMap, ComparesBytesNotIds) {
+    // P06.
     const Tokenizer target = vocabulary({"th", "he", "in"});
     const Tokenizer swapped = vocabulary({"in", "th"}, true);
     const TokenMap map(target, swapped);
