@@ -30,7 +30,7 @@ Tokens text(int n, unsigned seed = 1) {
 /// Ids of both sides are the same: no tokenizer is needed to say so.
 class Same : public Draft {
 public:
-    explicit Same(Model& m) : model_(m), cache_(m.new_cache()) {}
+    explicit Same(Model& m) : model_(m) {}
     std::vector<Guess> guess(std::span<const Token> text, int count,
                              const Sampler& sampler, std::uint64_t sample) override {
         std::vector<Guess> guesses;
@@ -49,7 +49,6 @@ public:
 
 private:
     Model& model_;
-    KvCache cache_;
 };
 
 /// Always the same token, and sure of it.
