@@ -8,7 +8,6 @@
 #include "chapters/program.hpp"
 #include "gpt2/load.hpp"
 #include "lab/machine_info.hpp"
-#include "lab/results.hpp"
 
 namespace {
 
@@ -19,17 +18,8 @@ support::Outcome run(const std::string& options) {
     return support::run("08_batching", "--quick --shape own " + options);
 }
 
-struct Finished {
-    std::string out;
-    lab::Results results;
-};
-
-Finished finish(const std::string& options) {
-    const support::TempDir dir;
-    const std::string json = (dir / "results.json").string();
-    const support::Outcome outcome = run(options + " --json " + json);
-    EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-    return {outcome.out, lab::read_results(json)};
+support::Finished finish(const std::string& options) {
+    return support::finish("08_batching", "--quick --shape own " + options);
 }
 
 template <class T>

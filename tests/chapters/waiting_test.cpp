@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "chapters/program.hpp"
-#include "lab/results.hpp"
 
 namespace {
 
@@ -11,17 +10,8 @@ support::Outcome run(const std::string& options) {
     return support::run("06_waiting", "--quick --shape own " + options);
 }
 
-struct Finished {
-    std::string out;
-    lab::Results results;
-};
-
-Finished finish(const std::string& options) {
-    const support::TempDir dir;
-    const std::string json = (dir / "results.json").string();
-    const support::Outcome outcome = run(options + " --json " + json);
-    EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-    return {outcome.out, lab::read_results(json)};
+support::Finished finish(const std::string& options) {
+    return support::finish("06_waiting", "--quick --shape own " + options);
 }
 
 lab::Measured row(const lab::Results& results, const std::string& id) {
