@@ -32,5 +32,26 @@ const calculators = {
     const beat = fit ? trip * Math.max(1, fit / knee) + fit * cache / (bandwidth * 1e9) : NaN;
     return { fit, knee, beat, rate: fit / beat };
   },
+
+  // ledger::stay on a machine that only fetches, in closed form: pass i of n holds
+  // first + each * i positions, and takes the weights' bytes and theirs over the
+  // bandwidth. Weights in GB, bandwidth in GB/s, a token's cache in MB; waits in seconds,
+  // capacities in GB times seconds. C's copies share the prompt, or have one each (apart).
+  ways({ weights, bandwidth, cache, prompt, answer, thinking, copies }) {
+    const stay = (n, first, each) => {
+      const kv = cache / 1000;
+      const held = n * first + each * n * (n - 1) / 2;
+      const squares = n * first ** 2 + first * each * n * (n - 1)
+        + each ** 2 * n * (n - 1) * (2 * n - 1) / 6;
+      return { wait: (n * weights + kv * held) / bandwidth,
+        capacity: kv * (weights * held + kv * squares) / bandwidth };
+    };
+    const a = stay(answer, prompt, 1), b = stay(thinking + answer, prompt, 1);
+    const c = stay(answer, copies * prompt, copies), shared = stay(answer, prompt, copies);
+    return { aWait: a.wait, bWait: b.wait, cWait: c.wait,
+      aCapacity: a.capacity, bCapacity: b.capacity, cCapacity: c.capacity,
+      sharedCapacity: shared.capacity, bOver: b.capacity / a.capacity,
+      sharedOver: shared.capacity / a.capacity };
+  },
 };
 if (typeof module !== "undefined") module.exports = calculators;

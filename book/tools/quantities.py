@@ -23,7 +23,7 @@ UNITS_ZH = {
     "million": "百万", "exercises": "道题", "uses": "次", "votes": "票", "samples": "个样本",
     "sequences": "条序列",
     "cost": "", "probability": "", "logit": "", "statement": "",
-    "dollars": "美元", "dollars per million tokens": "美元/百万 token", "GB·s": "GB·秒",
+    "dollars": "美元", "dollars per million tokens": "美元/百万 token", "GB·s": "GB·秒", "MB·s": "MB·秒", "copies": "份", "blocks": "块",
 }
 UNITS_EN = {"probability": "", "cost": "", "logit": "", "statement": "",
             "dollars per million tokens": "dollars per million tokens"}

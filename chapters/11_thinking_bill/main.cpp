@@ -365,7 +365,7 @@ Written run(lab::Experiment& lab, gpt2::Model& model, const std::string& id,
 
     const auto kv =
         double(ledger::kv_bytes_per_token(model.config(), lab.options().kv));
-    const std::string name(1, char(std::toupper(id.back())));
+    const auto name = fmt::format("here, {}", char(std::toupper(id.back())));
     // [sums]
     const ledger::Engine engine = lab.engine();
     const Pass predicted = [&](int i) { return engine.forward(way.batch(i)); };
@@ -442,9 +442,10 @@ void the_same_for_real(lab::Experiment& lab, gpt2::Model& model) {
                                : what == "_cache" ? "cache at the end"
                                                   : "cache over time";
         for (const std::string one : {"b", "c"})
-            lab.ratio(fmt::format("real_{}{}_over_a", one, what),
-                      fmt::format("{} of {} over A", of, one == "b" ? "B" : "C"),
-                      "real_" + one + what, "real_a" + what);
+            lab.ratio(
+                fmt::format("real_{}{}_over_a", one, what),
+                fmt::format("here, {} of {} over A", of, one == "b" ? "B" : "C"),
+                "real_" + one + what, "real_a" + what);
     }
     lab.headline("real_b_capacity_over_a");
 

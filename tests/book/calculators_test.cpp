@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ledger/cost.hpp"
+#include "ledger/thinking.hpp"
 #include "support.hpp"
 
 namespace {
@@ -156,6 +157,55 @@ TEST(Calculators, FitIsTheLedgers) {
     EXPECT_LT(none, int(inputs.size()) / 2);
 }
 
+TEST(Calculators, WaysAreTheLedgers) {
+    if (!node_is_here()) GTEST_SKIP() << "no Node.js";
+    json inputs = json::array();
+    for (const double weights : {0.5, 14.0, 140.0})
+        for (const double bandwidth : {20.0, 1000.0})
+            for (const double cache : {0.0, 0.0369, 0.5, 2.6})
+                for (const int prompt : {1, 100, 30'000})
+                    for (const int answer : {1, 2, 200})
+                        for (const int thinking : {0, 1, 4000})
+                            for (const int copies : {1, 8, 64})
+                                inputs.push_back({{"weights", weights},
+                                                  {"bandwidth", bandwidth},
+                                                  {"cache", cache},
+                                                  {"prompt", prompt},
+                                                  {"answer", answer},
+                                                  {"thinking", thinking},
+                                                  {"copies", copies}});
+    const json found = answers("ways", inputs);
+    ASSERT_EQ(found.size(), inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const json& in = inputs[i];
+        const ledger::Fetching machine{in["weights"].get<double>() * 1e9,
+                                       in["cache"].get<double>() * 1e6,
+                                       in["bandwidth"].get<double>() * 1e9};
+        const ledger::Way a{in["prompt"], in["answer"]};
+        ledger::Way b = a, c = a, shared = a;
+        b.thinking = in["thinking"];
+        c.copies = shared.copies = in["copies"];
+        shared.shared = true;
+        const auto stay = [&](const ledger::Way& way) {
+            return ledger::stay(way, [&](int pass) { return machine.pass(way, pass); });
+        };
+        const auto expect = [&](const char* name, double value) {
+            EXPECT_NEAR(found[i][name].get<double>() / value, 1, 1e-9) << name << in;
+        };
+        expect("aWait", stay(a).wait);
+        expect("bWait", stay(b).wait);
+        expect("cWait", stay(c).wait);
+        if (machine.kv == 0) continue;  // nothing is held
+        const double gigabytes = machine.kv / 1e9, at_once = stay(a).capacity;
+        expect("aCapacity", gigabytes * at_once);
+        expect("bCapacity", gigabytes * stay(b).capacity);
+        expect("cCapacity", gigabytes * stay(c).capacity);
+        expect("sharedCapacity", gigabytes * stay(shared).capacity);
+        expect("bOver", stay(b).capacity / at_once);
+        expect("sharedOver", stay(shared).capacity / at_once);
+    }
+}
+
 TEST(Calculators, OpenWithTheCoursesExamples) {
     if (!node_is_here()) GTEST_SKIP() << "no Node.js";
     const json pace = answers("pace", json::array({{{"weights", 140},
@@ -173,4 +223,14 @@ TEST(Calculators, OpenWithTheCoursesExamples) {
                                                 {"gib", 80}}}));
     EXPECT_EQ(kv[0]["perToken"], 128 * 1024);
     EXPECT_EQ(kv[0]["perSequence"], std::int64_t(16) << 30);
+    const json ways = answers("ways", json::array({{{"weights", 14},
+                                                    {"bandwidth", 1000},
+                                                    {"cache", 0.5},
+                                                    {"prompt", 100},
+                                                    {"answer", 200},
+                                                    {"thinking", 4000},
+                                                    {"copies", 8}}}));
+    EXPECT_NEAR(ways[0]["bWait"].get<double>(), 63.4, 0.05);
+    EXPECT_NEAR(ways[0]["bCapacity"].get<double>(), 71.3, 0.05);
+    EXPECT_NEAR(ways[0]["sharedCapacity"].get<double>(), 1.31, 0.005);
 }
