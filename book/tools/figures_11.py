@@ -80,11 +80,11 @@ def series(rows, way, x, y):
     "shared": ("C, one prompt for all", "C，共用提示词"),
     "cache": ("at the end, GB", "最后，GB"),
     "caption": (
-        "What a token of the bill does not show: the cache, for as long as it is kept. The areas "
-        "are {a}, {b} and {c}. C with one prompt for all copies; the dashed line counts the "
-        "prompt for each, {apart}. Both panels are the same picture.",
-        "账单上看不见的东西：缓存有多大，占了多久。面积分别是 {a}、{b} 和 {c}。C 的几份共用一个提示词；"
-        "虚线是每份各算一遍提示词，{apart}。上下两幅是同一张图。"),
+        "What the bill does not show: the cache, for as long as it is kept. A's area is {a}, B's "
+        "{b}, C's {c}, with one prompt for all copies. The dashed line counts a prompt for each: "
+        "{apart}. Below, the lower left corner of the picture above.",
+        "账单上看不见的东西：缓存有多大，占了多久。A 的面积是 {a}，B 是 {b}，C 是 {c}，几份共用一个提示词；"
+        "虚线是每份各算一遍提示词：{apart}。下面那幅是上面那幅的左下角。"),
 })
 def course(book, say):
     rows = exhibit(book, "11", "course")
@@ -109,11 +109,11 @@ def course(book, say):
               "三种答法的 KV 缓存随时间变化：GPT-2 small 的形状，实测"),
     "cache": ("at the end, MB", "最后，MB"),
     "caption": (
-        "The same on this machine. Areas: one measured run of each, {a}, {b} and {c} by the "
-        "median of all runs. Dashed: what the ledger had predicted. The steep start is the "
-        "prompt, which is read in one pass.",
-        "在这台机器上再来一遍。面积是各自的一次实测，所有次数的中位数是 {a}、{b} 和 {c}。虚线是账本的预测。"
-        "一开头那道竖边是提示词，一趟就读完了。"),
+        "The same on this machine. Areas: one measured run of each; by the median of all runs "
+        "they are {a}, {b} and {c}. Dashed: what the ledger had predicted. Each begins level, "
+        "with the pass that reads the prompt.",
+        "在这台机器上再来一遍。面积各是一次实测；按所有次数的中位数，分别是 {a}、{b} 和 {c}。虚线是账本的预测。"
+        "开头那一小段平的，是读提示词的那一趟。"),
 })
 def real(book, say):
     rows = exhibit(book, "11", "growth")

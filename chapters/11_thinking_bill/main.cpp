@@ -373,6 +373,8 @@ Written run(lab::Experiment& lab, gpt2::Model& model, const std::string& id,
     const auto found = [&](const Written& one) {
         return stay(way, [&](int i) { return one.seconds[std::size_t(i)]; });
     };
+    // [sums]
+
     lab.row(id, name + ": wait", "s", due.wait,
             over([&](const Written& one) { return found(one).wait; }));
     lab.row(id + "_first", name + ": wait for the first token shown", "s", due.first,
@@ -384,7 +386,6 @@ Written run(lab::Experiment& lab, gpt2::Model& model, const std::string& id,
             kv * due.capacity / 1e6, over([&](const Written& one) {
                 return kv * found(one).capacity / 1e6;
             }));
-    // [sums]
     lab.row(id + "_blocks", name + ": blocks of 32 at the end", "blocks",
             blocks(way), over([](const Written& one) { return one.blocks; }));
 
