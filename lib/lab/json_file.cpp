@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 
@@ -46,6 +47,14 @@ Place Place::operator[](const char* name) const {
     if (found == value_.end())
         throw gpt2::BadInput(fmt::format("{}: {}: missing", path_, name));
     return {*found, path_ + ": " + name};
+}
+
+void Place::only(std::initializer_list<std::string_view> names) const {
+    if (!value_.is_object()) fail("an object");
+    for (const auto& [name, value] : value_.items())
+        if (std::ranges::find(names, name) == names.end())
+            throw gpt2::BadInput(fmt::format("{}: unknown member '{}'", path_,
+                                             one_line(name.substr(0, 40))));
 }
 
 std::string Place::text() const {

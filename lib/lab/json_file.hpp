@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ public:
         : value_(value), path_(std::move(path)) {}
 
     Place operator[](const char* name) const;  ///< a member; it must be there
+
+    /// Refuses what is no object, and a member of any other name.
+    void only(std::initializer_list<std::string_view> names) const;
 
     bool is_null() const { return value_.is_null(); }    ///< `null` stands there
     bool is_text() const { return value_.is_string(); }  ///< a string stands there
