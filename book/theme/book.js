@@ -106,6 +106,7 @@
   };
   const formats = {
     count: (value) => Math.floor(value).toLocaleString("en"),
+    number: three,
     bytes: (value) => scaled(value, [[1, zh ? "字节" : "bytes"], [2 ** 10, "KiB"],
       [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"]]),
     seconds: (value) => scaled(value, zh ? [[1e-6, "微秒"], [1e-3, "毫秒"], [1, "秒"]]

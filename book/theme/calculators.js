@@ -53,5 +53,15 @@ const calculators = {
       sharedCapacity: shared.capacity, bOver: b.capacity / a.capacity,
       sharedOver: shared.capacity / a.capacity };
   },
+
+  // ledger::break_even, and what either has cost after so many uses. All costs are in one
+  // unit, whichever.
+  life({ largeOnce, largeUse, smallOnce, smallUse, uses }) {
+    const dearer = smallOnce - largeOnce;
+    const saved = largeUse - smallUse;
+    const paysBack = saved > 0 || saved === 0 && dearer <= 0;
+    const even = paysBack ? Math.max(0, saved > 0 ? dearer / saved : 0) : NaN;
+    return { even, large: largeOnce + uses * largeUse, small: smallOnce + uses * smallUse };
+  },
 };
 if (typeof module !== "undefined") module.exports = calculators;

@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "ledger/cost.hpp"
+#include "ledger/life.hpp"
 #include "ledger/thinking.hpp"
 #include "support.hpp"
 
@@ -206,6 +208,39 @@ TEST(Calculators, WaysAreTheLedgers) {
     }
 }
 
+TEST(Calculators, LifeIsTheLedgers) {
+    if (!node_is_here()) GTEST_SKIP() << "no Node.js";
+    json inputs = json::array();
+    for (const double large_once : {0.0, 100.0, 5.04e23})
+        for (const double large_use : {0.0, 2.0, 5.6e11})
+            for (const double small_once : {0.0, 100.0, 150.0, 5.88e23})
+                for (const double small_use : {0.0, 1.0, 2.0, 1.4e11})
+                    for (const double uses : {0.0, 50.0, 1e12})
+                        inputs.push_back({{"largeOnce", large_once},
+                                          {"largeUse", large_use},
+                                          {"smallOnce", small_once},
+                                          {"smallUse", small_use},
+                                          {"uses", uses}});
+    const json found = answers("life", inputs);
+    ASSERT_EQ(found.size(), inputs.size());
+    int never = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const json& in = inputs[i];
+        const ledger::Life large{in["largeOnce"], in["largeUse"]};
+        const ledger::Life small{in["smallOnce"], in["smallUse"]};
+        EXPECT_EQ(found[i]["large"], large.after(in["uses"])) << in;
+        EXPECT_EQ(found[i]["small"], small.after(in["uses"])) << in;
+        const std::optional<double> even = ledger::break_even(small, large);
+        if (even)
+            EXPECT_EQ(found[i]["even"], *even) << in;
+        else
+            EXPECT_TRUE(found[i]["even"].is_null()) << in;
+        never += !even;
+    }
+    EXPECT_GT(never, 0);
+    EXPECT_LT(never, int(inputs.size()));
+}
+
 TEST(Calculators, OpenWithTheCoursesExamples) {
     if (!node_is_here()) GTEST_SKIP() << "no Node.js";
     const json pace = answers("pace", json::array({{{"weights", 140},
@@ -233,4 +268,12 @@ TEST(Calculators, OpenWithTheCoursesExamples) {
     EXPECT_NEAR(ways[0]["bWait"].get<double>(), 63.4, 0.05);
     EXPECT_NEAR(ways[0]["bCapacity"].get<double>(), 71.3, 0.05);
     EXPECT_NEAR(ways[0]["sharedCapacity"].get<double>(), 1.31, 0.005);
+    const json life = answers("life", json::array({{{"largeOnce", 100},
+                                                    {"largeUse", 2},
+                                                    {"smallOnce", 150},
+                                                    {"smallUse", 1},
+                                                    {"uses", 50}}}));
+    EXPECT_EQ(life[0]["even"], 50);
+    EXPECT_EQ(life[0]["large"], 200);
+    EXPECT_EQ(life[0]["small"], 200);
 }
