@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@ using nlohmann::json;
 constexpr std::int64_t dollar = 1'000'000'000;  // nano-dollars
 constexpr std::int64_t million = 1'000'000;     // tokens that a price is for
 constexpr Money dearest{1000 * dollar};
+constexpr Money cheapest{dollar / 10'000};  // but for what is given away
 constexpr std::int64_t most_tokens = million * million;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -127,6 +129,16 @@ Money cost(const Price& price, const Usage& usage) {
 }
 // [cost]
 
+Money per_million(double seconds, Money hour) {
+    constexpr double hour_of = 3600;  // seconds
+    const double nano = seconds / hour_of * double(million) * double(hour.nano);
+    if (!(seconds >= 0) || hour < Money{} || !(nano <= double(dearest.nano)))
+        fail("price", fmt::format("expected 0 to 1,000 dollars a million tokens, found "
+                                  "{:.3g} s a token at {} an hour",
+                                  seconds, to_string(hour)));
+    return {std::llround(nano)};
+}
+
 // Price lists
 // -----------
 
@@ -185,6 +197,9 @@ Price read_entry(const json& entry, const std::string& where) {
         const Money money = parse_dollars(text(name), place);
         if (money > dearest)
             fail(place, "expected at most 1000 dollars, found " + to_string(money));
+        if (money > Money{} && money < cheapest)
+            fail(place, "expected dollars for a million tokens, found " +
+                            to_string(money) + ", which looks like the price of one");
         return money;
     };
     Price read{.model = text("model"),

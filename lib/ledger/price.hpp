@@ -64,11 +64,17 @@ struct Usage {
 ///         and all prices are 0 to 1,000 dollars
 Money cost(const Price& price, const Usage& usage);
 
+/// What a million tokens cost on a machine that is rented by the hour, where one token
+/// takes so many seconds: to the nearest nano-dollar.
+/// @throws gpt2::BadInput for seconds or an hour below 0, and for more than 1,000 dollars
+Money per_million(double seconds, Money hour);
+
 /// A price list: an array of objects with the members of Price, all texts.
 /// @param where  named in messages, such as the file
 /// @throws gpt2::BadInput with the entry and the member for anything else: a member that
 ///         is missing, unknown or there twice; an empty text; a date of another form; a
-///         price that is no decimal from 0 to 1,000; a model listed twice; an empty list
+///         price that is no decimal from 0 to 1,000, or so small that it must be that of
+///         one token; a model listed twice; an empty list
 std::vector<Price> parse_prices(std::string_view json, const std::string& where);
 
 /// The same for a file of at most 1 MiB.

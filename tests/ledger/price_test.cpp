@@ -176,6 +176,90 @@ TEST(Cost, TakesTheLargestAndRefusesMore) {
     EXPECT_THAT(bad_input([&] { cost(odd, {}); }), HasSubstr("1000.000000001 output"));
 }
 
+// M02 ... are cases of tests/data/cases.tsv.
+
+TEST(Cost, M02EveryTokenIsInOneClass) {
+    // 2,000 tokens of prompt, 500 of them known: 1,500 at the input's price. A class for
+    // tokens that are put into a cache, the case's 300, does not exist: these lists have
+    // no price for it (data/prices/README.md), and such tokens are plain input.
+    const Price price = priced("2", "10", "0.20");
+    EXPECT_EQ(cost(price, {.input = 2000, .cached = 500}),
+              1500 * money("0.000002") + 500 * money("0.0000002"));
+    EXPECT_EQ(cost(price, {.input = 2000, .cached = 500}),
+              cost(price, {.input = 1500}) + cost(price, {.input = 500, .cached = 500}));
+    EXPECT_THAT(bad_input([&] { cost(price, {.input = 2000, .cached = 2001}); }),
+                HasSubstr("the cached ones among the input"));
+}
+
+TEST(Cost, M03SmallRequestsAddUp) {
+    const Price price = priced("0.30", "0", "0");
+    const Money one = cost(price, {.input = 25});
+    EXPECT_EQ(one.nano, 7500);
+    Money sum;
+    for (int i = 0; i < 1000; ++i) sum += one;
+    EXPECT_EQ(to_string(sum), "0.0075");
+}
+
+TEST(Prices, M03APriceOfOneTokenIsRefused) {
+    EXPECT_EQ(refused("[" + entry("input", "\"0.0000003\"") + "]"),
+              "list.json: [0]: input: expected dollars for a million tokens, found "
+              "0.0000003, which looks like the price of one");
+    EXPECT_THAT(refused("[" + entry("input", "\"3e-7\"") + "]"),
+                HasSubstr("expected dollars such as 0.20"));
+    EXPECT_THAT(refused("[" + entry("output", "\"0.000099999\"") + "]"),
+                HasSubstr("output: expected dollars for a million"));
+    for (const char* fair : {"\"0.0001\"", "\"0\""})
+        EXPECT_EQ(ledger::parse_prices("[" + entry("input", fair) + "]", "l").size(), 1u);
+}
+
+// M04 cannot arise here. A bill counts the tokens that were handed over, and knows
+// nothing of drafts; that none is handed over behind the end of a text, drafted or not,
+// is tested with speculative decoding (P08) and with the scheduler (B04).
+
+TEST(Cost, M05Limits) {
+    const Price price = priced("75", "75", "75");
+    EXPECT_EQ(cost(price, {.input = 0}), Money{});
+    EXPECT_EQ(cost(price, {.output = std::int64_t(1) << 31}).nano,
+              (std::int64_t(1) << 31) * 75'000);
+    for (const std::int64_t tokens :
+         {std::int64_t(-1), std::numeric_limits<std::int64_t>::max()}) {
+        EXPECT_THAT(bad_input([&] { cost(price, {.input = tokens}); }),
+                    HasSubstr("10^12 tokens"));
+        EXPECT_THAT(bad_input([&] { cost(price, {.output = tokens}); }),
+                    HasSubstr("10^12 tokens"));
+    }
+    EXPECT_THAT(refused("[" + entry("input", "\"NaN\"") + "]"),
+                HasSubstr("expected dollars such as"));
+    EXPECT_THAT(refused("[" + entry("input", "NaN") + "]"), HasSubstr("expected JSON"));
+    EXPECT_THAT(bad_input([&] { ledger::find_price({price}, "another", "list"); }),
+                HasSubstr("no price of 'another'"));
+    // A bill is a value and nobody's counter: two threads have two, and add them up.
+    Money sum;
+    for (int i = 0; i < 1'000'000; ++i) sum += cost(price, {.output = 1});
+    EXPECT_EQ(sum + sum, money("150"));
+}
+
+TEST(PerMillion, IsTheHourShared) {
+    const Money hour = money("0.36");  // a tenth of a thousandth of a dollar a second
+    EXPECT_EQ(to_string(ledger::per_million(0.001, hour)), "0.10");
+    EXPECT_EQ(to_string(ledger::per_million(0.25, hour)), "25.00");
+    EXPECT_EQ(ledger::per_million(0, hour), Money{});
+    EXPECT_EQ(ledger::per_million(1, Money{}), Money{});
+    // 1.5 and 2.4 nano-dollars.
+    EXPECT_EQ(ledger::per_million(5.4e-3, Money{1}).nano, 2);
+    EXPECT_EQ(ledger::per_million(8.64e-3, Money{1}).nano, 2);
+}
+
+TEST(PerMillion, RefusesWhatIsNoPrice) {
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    constexpr double endless = std::numeric_limits<double>::infinity();
+    for (const double seconds : {-1e-9, none, endless, 36.01})
+        EXPECT_THAT(bad_input([&] { ledger::per_million(seconds, money("0.10")); }),
+                    HasSubstr("expected 0 to 1,000 dollars a million tokens"));
+    EXPECT_THAT(bad_input([] { ledger::per_million(1, Money{-1}); }),
+                HasSubstr("found 1 s a token at -0.000000001 an hour"));
+}
+
 TEST(Prices, TheShippedListIsWhatTheCoursePrints) {
     const std::vector<Price> prices =
         ledger::read_prices(SOURCE_DIR "/data/prices/2026-10.json");
