@@ -30,23 +30,23 @@
 #include "ledger/price.hpp"
 #include "ledger/talk.hpp"
 
-int opening = 640, question = 32, beats = 16;  // --opening, ...: tokens, measured
-int batch = 8;                                 // --batch: the larger one
-int context = 1000;  // --context: behind each answer on the larger machine
-int page = 400, book = 130'000, document = 3000;  // --page, ...: tokens, billed
-int turns = 20, message = 100, answer = 250;      // --turns, ...: the talk
-int rounds = 20, task = 3000, action = 200, back = 1000;  // --rounds, ...: the agent
+int batch = 8, opening = 640, question = 32, beats = 16;  // measured: --batch, ...
 int asked = 100, brief = 100;                             // --asked, --brief
+int context = 1000;                               // --context, on a larger machine
+int page = 400, book = 130'000, document = 3000;  // billed: --page, ...
+int turns = 20, message = 100, answer = 250;
+int rounds = 20, task = 3000, action = 200, back = 1000;
 double weights = 14, bandwidth = 1,
        token_cache = 0.5;  // --weights, ...: GB, TB/s, MB
-ledger::Money hour = ledger::parse_dollars("0.10", "");  // --hour: what it costs
-std::string price_list, billed = "Claude Sonnet 5.5";    // --prices, --billed
+ledger::Money hour =
+    ledger::parse_dollars("0.10", "");                 // --hour: this machine's rent
+std::string price_list, billed = "Claude Sonnet 5.5";  // --prices, --billed
 
 constexpr int thousand = 1000;  // bills are for so many
-constexpr int most_billed = 1'000'000;
 
 using Tokens = std::span<const gpt2::Token>;
 using Caches = std::vector<gpt2::KvCache>;
+using ledger::Money, ledger::Price, ledger::Talk;
 
 // The public list
 // ---------------
@@ -54,7 +54,7 @@ using Caches = std::vector<gpt2::KvCache>;
 // left is what a machine does.
 
 // [list]
-void read_the_list(lab::Experiment& lab, const std::vector<ledger::Price>& prices) {
+void read_the_list(lab::Experiment& lab, const std::vector<Price>& prices) {
     const auto note = [&](const std::string& id, const std::string& what,
                           double value, const char* unit) {
         lab.note(id, what, value, unit);
@@ -64,7 +64,7 @@ void read_the_list(lab::Experiment& lab, const std::vector<ledger::Price>& price
     std::vector<double> ratios;  // of output to input
     for (const auto& [id, model] : {std::pair{"opus", "Claude Opus 5.5"},
                                     std::pair{"sonnet", "Claude Sonnet 5.5"}}) {
-        const ledger::Price& price = ledger::find_price(prices, model, "the course");
+        const Price& price = ledger::find_price(prices, model, "the course");
         const double input = price.input.dollars(), output = price.output.dollars(),
                      cached = price.cached_input.dollars();
         const std::string name = fmt::format("price_{}_", id);
@@ -206,8 +206,8 @@ Took output(lab::Experiment& lab, gpt2::Model& model,
 
 // Three rows, their two ratios, and a list like the public one.
 // [own]
-ledger::Price own_list(lab::Experiment& lab, const std::string& id,
-                       const std::string& what, const std::array<Took, 3>& took) {
+Price own_list(lab::Experiment& lab, const std::string& id, const std::string& what,
+               const std::array<Took, 3>& took) {
     const auto row = [&](const char* name, const char* say, const Took& token) {
         const double million = 1e6 * hour.dollars() / 3600;
         lab.row(fmt::format("{}_{}", name, id), fmt::format("{}: {}", what, say),
@@ -216,9 +216,9 @@ ledger::Price own_list(lab::Experiment& lab, const std::string& id,
         // A difference of two timings may come out below nothing. A price does not.
         return ledger::per_million(std::max(0.0, token.measured.median), hour);
     };
-    const ledger::Money in = row("input", "a million tokens in", took[0]);
-    const ledger::Money out = row("output", "a million tokens out", took[1]);
-    const ledger::Money known = row("cached", "a million tokens known", took[2]);
+    const Money in = row("input", "a million tokens in", took[0]);
+    const Money out = row("output", "a million tokens out", took[1]);
+    const Money known = row("cached", "a million tokens known", took[2]);
     lab.ratio("output_over_input_" + id, what + ": out over in", "output_" + id,
               "input_" + id);
     lab.ratio("cached_over_input_" + id, what + ": known over in", "cached_" + id,
@@ -272,7 +272,7 @@ void shadow(lab::Experiment& lab, gpt2::Model& model, const Took& with,
 
 struct Own {
     std::string id;
-    ledger::Price price;
+    Price price;
 };
 
 // The four lists: each type of weights, for one and for a batch. Between the two,
@@ -365,16 +365,15 @@ void elsewhere(lab::Experiment& lab, double asked_ratio) {
 
 struct Item {
     std::string id, what;
-    std::function<ledger::Money(const ledger::Price&)> bill;
+    std::function<Money(const Price&)> bill;
 };
 
 // [items]
-std::vector<Item> items(const ledger::Talk& talk, const ledger::Talk& agent) {
-    using ledger::Price;
+std::vector<Item> items(const Talk& talk, const Talk& agent) {
     const auto once = [](const ledger::Usage& usage) {
         return [usage](const Price& price) { return ledger::cost(price, usage); };
     };
-    const auto all = [](const ledger::Talk& of, bool kept) {
+    const auto all = [](const Talk& of, bool kept) {
         return
             [of, kept](const Price& price) { return ledger::bill(price, of, kept); };
     };
@@ -391,8 +390,8 @@ std::vector<Item> items(const ledger::Talk& talk, const ledger::Talk& agent) {
 }
 // [items]
 
-void bills(lab::Experiment& lab, const std::vector<Own>& lists,
-           const ledger::Talk& talk, const ledger::Talk& agent) {
+void bills(lab::Experiment& lab, const std::vector<Own>& lists, const Talk& talk,
+           const Talk& agent) {
     for (const Item& item : items(talk, agent))
         for (const Own& list : lists)
             lab.note(fmt::format("bill_{}_{}", item.id, list.id),
@@ -403,19 +402,17 @@ void bills(lab::Experiment& lab, const std::vector<Own>& lists,
 
 // Round by round, each class of tokens by itself. Together they are the bill: no
 // token is in two classes, none in none.
-void the_agents_bill(lab::Experiment& lab, const ledger::Price& price,
-                     const ledger::Talk& agent) {
+void the_agents_bill(lab::Experiment& lab, const Price& price, const Talk& agent) {
     // [agent]
     std::vector<lab::Cells> shown;
-    ledger::Money sum;
+    Money sum;
     std::int64_t handed = 0, known = 0;
     for (int k = 0; k < agent.rounds; ++k) {
         const ledger::Usage kept = agent.usage(k, true);
-        const ledger::Money fresh =
-            ledger::cost(price, {.input = kept.input - kept.cached});
-        const ledger::Money old =
+        const Money fresh = ledger::cost(price, {.input = kept.input - kept.cached});
+        const Money old =
             ledger::cost(price, {.input = kept.cached, .cached = kept.cached});
-        const ledger::Money out = ledger::cost(price, {.output = kept.output});
+        const Money out = ledger::cost(price, {.output = kept.output});
         sum += fresh + old + out;
         handed += kept.input;
         known += kept.cached;
@@ -428,7 +425,7 @@ void the_agents_bill(lab::Experiment& lab, const ledger::Price& price,
                 shown);
     lab.note("agent_handed", "an agent: tokens handed in", double(handed), "tokens");
     lab.note("agent_known", "an agent: of them known", double(known), "tokens");
-    const ledger::Money due = ledger::bill(price, agent, true);
+    const Money due = ledger::bill(price, agent, true);
     lab.check("agent_classes",
               "the agent's classes add up to its tokens and its bill",
               handed == ledger::tokens_read(agent, false) &&
@@ -444,14 +441,13 @@ void the_agents_bill(lab::Experiment& lab, const ledger::Price& price,
 
 // [less]
 void say_less(lab::Experiment& lab, gpt2::Model& model, Tokens text,
-              const ledger::Price& price) {
+              const Price& price) {
     const auto answer_of = [&](int tokens) {
         return lab::time_writing(lab, model, text.first(asked),
                                  {.max_tokens = tokens});
     };
     const auto predicted = [&](int tokens) {
-        return ledger::predict(lab.engine(), ledger::Talk{asked, 1, tokens, 1},
-                               false);
+        return ledger::predict(lab.engine(), Talk{asked, 1, tokens, 1}, false);
     };
     const lab::Writing whole = answer_of(2 * brief), half = answer_of(brief);
     lab.row("say_less", fmt::format("wait, {} written over {}", 2 * brief, brief),
@@ -462,7 +458,7 @@ void say_less(lab::Experiment& lab, gpt2::Model& model, Tokens text,
         return ledger::cost(
             price, {.output = std::int64_t(writing.runs.front().tokens.size())});
     };
-    const ledger::Money all = written(whole), less = written(half);
+    const Money all = written(whole), less = written(half);
     lab.check("say_less_bill", "half the answer, half of what its writing costs",
               std::abs(all.nano - 2 * less.nano) <= 1,
               fmt::format("{} and {} dollars", to_string(less), to_string(all)));
@@ -540,13 +536,13 @@ void price_list_chapter(lab::Experiment& lab) {
     const auto shipped = gpt2::data_directory() / "prices/2026-10.json";
     const std::filesystem::path file =
         price_list.empty() ? shipped : std::filesystem::path(price_list);
-    const std::vector<ledger::Price> prices = ledger::read_prices(file);
-    const ledger::Price price = ledger::find_price(prices, billed, file.string());
-    if (price.input < ledger::Money{1'000'000})
+    const std::vector<Price> prices = ledger::read_prices(file);
+    const Price price = ledger::find_price(prices, billed, file.string());
+    if (price.input < Money{1'000'000})
         throw gpt2::BadInput(fmt::format(
             "{}: {}: input: expected 0.001 dollars or more", file.string(), billed));
-    const ledger::Talk talk{message, message, answer, turns};
-    const ledger::Talk agent{task, back, action, rounds};
+    const Talk talk{message, message, answer, turns};
+    const Talk agent{task, back, action, rounds};
     check_room(lab);
     read_the_list(lab, ledger::read_prices(shipped));
 
@@ -579,7 +575,7 @@ void price_list_chapter(lab::Experiment& lab) {
     lab.keep(
         "What goes in is priced by its arithmetic, what comes out by its share of "
         "the "
-        "weights' trip, and what is known by the room it takes.");
+        "weights' trip, what is known by the room it takes.");
 }
 
 int main(int argc, char** argv) {
@@ -600,8 +596,7 @@ int main(int argc, char** argv) {
                  "--hour",
                  [](const std::string& text) {
                      hour = ledger::parse_dollars(text, "--hour");
-                     if (hour == ledger::Money{} ||
-                         hour > ledger::parse_dollars("10", ""))
+                     if (hour == Money{} || hour > ledger::parse_dollars("10", ""))
                          throw gpt2::BadInput(
                              "--hour: expected more than 0 and at most 10 dollars, "
                              "found " +
@@ -616,12 +611,13 @@ int main(int argc, char** argv) {
              whole("--asked", asked, "Tokens of a question that is answered", 500,
                    20);
              whole("--brief", brief, "Tokens of the short answer to it", 400, 8);
-             whole("--context", context, "Tokens behind each answer on the H100",
-                   8000);
-             whole("--page", page, "Tokens of a page, billed", most_billed);
-             whole("--book", book, "Tokens of a book, billed", most_billed);
+             arguments.add("--context", context,
+                           "Tokens behind each answer on the H100",
+                           {.least = 100, .most = 8000});
+             whole("--page", page, "Tokens of a page, billed", 1'000'000);
+             whole("--book", book, "Tokens of a book, billed", 1'000'000);
              whole("--document", document, "Tokens of a document, billed",
-                   most_billed);
+                   1'000'000);
              whole("--turns", turns, "Turns of the talk, billed", 1000);
              whole("--message", message, "Tokens of each message", 10'000);
              whole("--answer", answer, "Tokens of each answer", 10'000);

@@ -205,19 +205,16 @@ TEST(PriceList, RefusesOtherOptions) {
               "10_price_list: --hour: expected more than 0 and at most 10 dollars, found "
               "0.00\n");
     EXPECT_THAT(refused("--hour 1e-1"), HasSubstr("--hour: expected dollars such as"));
-    for (const char* options : {"--hour 10.01",     "--hour -1",
-                                "--batch 0",        "--batch 65",
-                                "--opening 0",      "--question 0",
-                                "--beats 0",        "--asked 0",
-                                "--brief 0",        "--context 8001",
-                                "--page 0",         "--book 1000001",
-                                "--document 0",     "--turns 1001",
-                                "--message 0",      "--answer 0",
-                                "--rounds 0",       "--task 0",
-                                "--action 0",       "--back 0",
-                                "--weights 0",      "--bandwidth 0",
-                                "--token-cache -1", "--token-cache nan",
-                                "--billed ''",      "--prices /nowhere.json",
-                                "--prices /"})
+    for (const char* options :
+         {"--hour 10.01",      "--hour -1",      "--batch 0",
+          "--batch 65",        "--opening 0",    "--question 0",
+          "--beats 0",         "--asked 0",      "--brief 0",
+          "--context 99",      "--context 8001", "--page 0",
+          "--book 1000001",    "--document 0",   "--turns 1001",
+          "--message 0",       "--answer 0",     "--rounds 0",
+          "--task 0",          "--action 0",     "--back 0",
+          "--weights 0",       "--bandwidth 0",  "--token-cache -1",
+          "--token-cache nan", "--billed ''",    "--prices /nowhere.json",
+          "--prices /"})
         refused(options);
 }
