@@ -114,6 +114,9 @@
     rate: (value) => three(value) + (zh ? " token/秒" : " token/s"),
     capacity: (value) => three(value) + (zh ? " GB·秒" : " GB·s"),
     times: (value) => three(value) + (zh ? " 倍" : " times"),
+    dollars: (value) => value.toLocaleString("en", value >= 100
+      ? { minimumFractionDigits: 2, maximumFractionDigits: 2 }
+      : { maximumSignificantDigits: 3 }) + (zh ? " 美元" : " dollars"),
   };
   for (const form of all("form.calculator")) {
     const compute = () => {

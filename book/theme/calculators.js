@@ -63,5 +63,21 @@ const calculators = {
     const even = paysBack ? Math.max(0, saved > 0 ? dearer / saved : 0) : NaN;
     return { even, large: largeOnce + uses * largeUse, small: smallOnce + uses * smallUse };
   },
+
+  // ledger::cost of the first round, and ledger::bill of all of them, with nothing kept and
+  // with whole blocks of 32 positions kept. Prices in dollars a million tokens; answers in
+  // dollars, whose last digits are a double's: the library's are exact.
+  bill({ input, output, cached, first, more, write, rounds }) {
+    const cost = (handed, known) =>
+      ((handed - known) * input + known * cached + write * output) / 1e6;
+    let without = 0, kept = 0;
+    for (let k = 0, handed = first, known = 0; k < rounds; ++k) {
+      without += cost(handed, 0);
+      kept += cost(handed, known);
+      known = Math.floor((handed + write - 1) / 32) * 32;
+      handed += more + write;
+    }
+    return { request: cost(first, 0), without, kept };
+  },
 };
 if (typeof module !== "undefined") module.exports = calculators;

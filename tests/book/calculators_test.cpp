@@ -12,6 +12,8 @@
 
 #include "ledger/cost.hpp"
 #include "ledger/life.hpp"
+#include "ledger/price.hpp"
+#include "ledger/talk.hpp"
 #include "ledger/thinking.hpp"
 #include "support.hpp"
 
@@ -239,6 +241,45 @@ TEST(Calculators, LifeIsTheLedgers) {
     }
     EXPECT_GT(never, 0);
     EXPECT_LT(never, int(inputs.size()));
+}
+}
+
+TEST(Calculators, BillIsTheLedgers) {
+    if (!node_is_here()) GTEST_SKIP() << "no Node.js";
+    const ledger::Price lists[] = {
+        {"opus", "", "", {4'000'000'000}, {20'000'000'000}, {200'000'000}},
+        {"odd", "", "", {75'123'000}, {0}, {1'000}},
+        {"free", "", "", {0}, {0}, {0}}};
+    std::vector<std::pair<ledger::Price, ledger::Talk>> cases;
+    json inputs = json::array();
+    for (const ledger::Price& price : lists)
+        for (const int first : {1, 64, 100'000})
+            for (const int more : {1, 20, 1000})
+                for (const int write : {1, 8, 300})
+                    for (const int rounds : {1, 2, 20, 200}) {
+                        cases.push_back({price, {first, more, write, rounds}});
+                        inputs.push_back({{"input", price.input.dollars()},
+                                          {"output", price.output.dollars()},
+                                          {"cached", price.cached_input.dollars()},
+                                          {"first", first},
+                                          {"more", more},
+                                          {"write", write},
+                                          {"rounds", rounds}});
+                    }
+    const json found = answers("bill", inputs);
+    ASSERT_EQ(found.size(), cases.size());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const auto& [price, talk] = cases[i];
+        const auto near = [&](const char* name, ledger::Money exact) {
+            // The library rounds every round to a nano-dollar, the page never.
+            EXPECT_NEAR(found[i][name].get<double>(), exact.dollars(),
+                        0.5e-9 * talk.rounds + 1e-12 * exact.dollars())
+                << name << inputs[i];
+        };
+        near("request", ledger::cost(price, talk.usage(0, false)));
+        near("without", ledger::bill(price, talk, false));
+        near("kept", ledger::bill(price, talk, true));
+    }
 }
 
 TEST(Calculators, OpenWithTheCoursesExamples) {
