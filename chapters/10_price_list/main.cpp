@@ -567,7 +567,7 @@ void price_list_chapter(lab::Experiment& lab) {
     }
     lab.exhibit("together", {"dtype", "together", "predicted", "measured"}, curve);
     elsewhere(lab, price.output.dollars() / price.input.dollars());
-    // Of its own lists the dearest and the cheapest.
+    // Of its own lists the first and the last: one person, and a batch on int8.
     bills(lab, {{"asked", price}, lists.front(), lists.back()}, talk, agent);
     the_agents_bill(lab, price, agent);
     the_courses_document(lab);
@@ -632,7 +632,7 @@ int main(int argc, char** argv) {
                            {.least = 0.001, .most = 1e6});
              arguments.add("--token-cache", token_cache,
                            "MB that a token leaves in its cache",
-                           {.least = 0, .most = 1e6});
+                           {.least = 0.001, .most = 1e6});
              arguments.add("--prices", price_list,
                            "A price list; data/prices/2026-10.json unless given");
              arguments.add("--billed", billed,

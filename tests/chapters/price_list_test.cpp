@@ -213,7 +213,7 @@ TEST(PriceList, RefusesOtherOptions) {
           "--book 1000001",    "--document 0",   "--turns 1001",
           "--message 0",       "--answer 0",     "--rounds 0",
           "--task 0",          "--action 0",     "--back 0",
-          "--weights 0",       "--bandwidth 0",  "--token-cache -1",
+          "--weights 0",       "--bandwidth 0",  "--token-cache 0",
           "--token-cache nan", "--billed ''",    "--prices /nowhere.json",
           "--prices /"})
         refused(options);
