@@ -116,9 +116,10 @@ std::vector<Candidate> remainder(std::span<const Candidate> target,
     return left;
 }
 
-Speculation speculate(Model& target, KvCache& cache, Tokens prompt, Draft& draft,
-                      const SpeculateOptions& options,
-                      const std::function<bool(Token)>& on_token) {
+Speculation speculate(
+    Model& target, KvCache& cache, Tokens prompt, Draft& draft,
+    const SpeculateOptions& options,
+    const std::function<bool(Token, std::span<const float>)>& on_token) {
     using Clock = std::chrono::steady_clock;
     const GenerateOptions& wanted = options.generate;
     const Sampler& sampler = wanted.sampler;
@@ -132,12 +133,12 @@ Speculation speculate(Model& target, KvCache& cache, Tokens prompt, Draft& draft
     std::vector<Token> text(prompt.begin(), prompt.end());
 
     // Writes a token down. Returns whether to go on.
-    const auto write = [&](Token token) {
+    const auto write = [&](Token token, std::span<const float> row) {
         text.push_back(token);
         written.tokens.push_back(token);
         written.seconds.push_back(
             std::chrono::duration<double>(Clock::now() - start).count());
-        if (on_token && !on_token(token))
+        if (on_token && !on_token(token, row))
             written.finish = Finish::stopped;
         else if (token == wanted.end_of_text)
             written.finish = Finish::end_of_text;
@@ -147,7 +148,7 @@ Speculation speculate(Model& target, KvCache& cache, Tokens prompt, Draft& draft
     };
 
     const Logits first = target.forward(prompt, cache);
-    bool go_on = write(sampler.pick(first[0], options.sample, cache.size()));
+    bool go_on = write(sampler.pick(first[0], options.sample, cache.size()), first[0]);
     while (go_on) {
         // [verify]
         // A pass writes one token more than it keeps of the guesses.
@@ -179,7 +180,8 @@ Speculation speculate(Model& target, KvCache& cache, Tokens prompt, Draft& draft
             break;
         }
         result.trips.push_back({int(guesses.size()), int(fresh.size()) - 1});
-        for (std::size_t i = 0; go_on && i < fresh.size(); ++i) go_on = write(fresh[i]);
+        for (int i = 0; go_on && i < int(fresh.size()); ++i)
+            go_on = write(fresh[i], logits[i]);
         cache.truncate(before + int(text.size()) - 1);
         // [verify]
     }

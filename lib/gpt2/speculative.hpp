@@ -88,6 +88,9 @@ struct Trip {
     int guessed;   ///< tokens that the draft proposed
     int accepted;  ///< of them kept, from the first on; one more token comes from the
                    ///< pass
+
+    /// Both numbers alike.
+    bool operator==(const Trip&) const = default;
 };
 
 /// How to speculate.
@@ -112,9 +115,12 @@ struct Speculation {
 /// comes from the very logits that plain decoding has. With a temperature each token has
 /// the law that plain decoding gives it. Whatever the draft does it can only cost time.
 /// Afterwards `cache` holds all but the last token, as after generate().
+/// @param on_token  called with every token and the row of logits [n_vocab] that it came
+///                  from; it stops the writing by returning false
 /// @throws BadInput as generate, and for fewer than 0 guesses
-Speculation speculate(Model& target, KvCache& cache, std::span<const Token> prompt,
-                      Draft& draft, const SpeculateOptions& options,
-                      const std::function<bool(Token)>& on_token = {});
+Speculation speculate(
+    Model& target, KvCache& cache, std::span<const Token> prompt, Draft& draft,
+    const SpeculateOptions& options,
+    const std::function<bool(Token, std::span<const float>)>& on_token = {});
 
 }  // namespace gpt2

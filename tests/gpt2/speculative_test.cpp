@@ -111,17 +111,30 @@ TEST(Speculative, GreedyOutputIsTheTargetsOwn) {
 }
 
 TEST(Speculative, ReadsTheVeryLogitsOfPlainDecoding) {
-    // The cache that is left must be that of plain decoding to the last bit: whatever is
-    // read behind it then gets equal logits.
+    // Each token comes from the row that plain decoding has there. And the cache that is
+    // left must be that of plain decoding to the last bit: whatever is read behind it
+    // then gets equal logits.
     const auto target = model(4), other = model(5);
     Same draft(*other);
     for (int guesses = 0; guesses <= 16; ++guesses) {
         const Tokens prompt = text(20, unsigned(guesses));
         KvCache fast = target->new_cache(), slow = target->new_cache();
         const GenerateOptions options{.max_tokens = 30};
-        speculate(*target, fast, prompt, draft,
-                  {.generate = options, .guesses = guesses});
-        generate(*target, slow, prompt, options);
+        std::vector<std::vector<float>> rows;
+        speculate(*target, fast, prompt, draft, {.generate = options, .guesses = guesses},
+                  [&](Token, std::span<const float> row) {
+                      rows.emplace_back(row.begin(), row.end());
+                      return true;
+                  });
+        const Generation written = generate(*target, slow, prompt, options);
+        KvCache again = target->new_cache();
+        Tokens reading = prompt;
+        ASSERT_EQ(rows.size(), written.tokens.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const Logits one = target->forward(reading, again);
+            ASSERT_TRUE(std::ranges::equal(rows[i], one[0])) << guesses << " " << i;
+            reading = {written.tokens[i]};
+        }
         ASSERT_EQ(fast.size(), slow.size());
         const Tokens next = text(40, 99);
         const Logits a = target->forward(next, fast, Rows::all),
@@ -177,7 +190,7 @@ TEST(Speculative, StopsInsideAnAcceptedBlock) {
         std::size_t told = 0;
         found = speculate(*target, second, prompt, itself,
                           {.generate = {.max_tokens = 20}, .guesses = 6},
-                          [&](Token) { return ++told <= at; });
+                          [&](Token, std::span<const float>) { return ++told <= at; });
         EXPECT_EQ(found.generation.tokens,
                   Tokens(free.tokens.begin(), free.tokens.begin() + at + 1));
         EXPECT_EQ(found.generation.finish, Finish::stopped);
