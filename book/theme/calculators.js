@@ -79,5 +79,21 @@ const calculators = {
     }
     return { request: cost(first, 0), without, kept };
   },
+
+  // ledger::tokens_per_trip, speed_up and best_guesses. A pass of the target costs 1 up to
+  // `knee` tokens, and beyond in proportion; a guess costs `draft` per cent of that. The
+  // best is looked for among 0 (plain decoding) to 64.
+  speculate({ guesses, acceptance, draft, knee }) {
+    const tokens = (k) => {
+      let sum = 0, right = 1;
+      for (let i = 0; i <= k; ++i, right *= acceptance / 100) sum += right;
+      return sum;
+    };
+    const cost = (k) => k * (draft / 100) + Math.max(1, (k + 1) / knee);
+    const times = (k) => tokens(k) * cost(0) / cost(k);
+    let best = 0;
+    for (let k = 1; k <= 64; ++k) if (times(k) > times(best)) best = k;
+    return { tokens: tokens(guesses), times: times(guesses), best, bestTimes: times(best) };
+  },
 };
 if (typeof module !== "undefined") module.exports = calculators;

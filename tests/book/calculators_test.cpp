@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "ledger/cost.hpp"
+#include "ledger/drafting.hpp"
 #include "ledger/life.hpp"
 #include "ledger/price.hpp"
 #include "ledger/talk.hpp"
@@ -242,7 +243,6 @@ TEST(Calculators, LifeIsTheLedgers) {
     EXPECT_GT(never, 0);
     EXPECT_LT(never, int(inputs.size()));
 }
-}
 
 TEST(Calculators, BillIsTheLedgers) {
     if (!node_is_here()) GTEST_SKIP() << "no Node.js";
@@ -280,6 +280,43 @@ TEST(Calculators, BillIsTheLedgers) {
         near("without", ledger::bill(price, talk, false));
         near("kept", ledger::bill(price, talk, true));
     }
+}
+
+TEST(Calculators, SpeculateIsTheLedgers) {
+    if (!node_is_here()) GTEST_SKIP() << "no Node.js";
+    json inputs = json::array();
+    for (const int guesses : {0, 1, 4, 16, 64})
+        for (const double acceptance : {0.0, 5.0, 62.5, 80.0, 100.0})
+            for (const double draft : {0.0, 1.5, 5.0, 40.0, 200.0})
+                for (const double knee : {1.0, 6.5, 13.0, 150.0})
+                    inputs.push_back({{"guesses", guesses},
+                                      {"acceptance", acceptance},
+                                      {"draft", draft},
+                                      {"knee", knee}});
+    const json found = answers("speculate", inputs);
+    ASSERT_EQ(found.size(), inputs.size());
+    int plain = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const json& in = inputs[i];
+        const int guesses = in["guesses"];
+        const double acceptance = in["acceptance"].get<double>() / 100;
+        const double draft = in["draft"].get<double>() / 100, knee = in["knee"];
+        // One byte takes a second, and as long as `knee` FLOPs.
+        const ledger::Machine machine{
+            .read_bandwidth = 1, .multiply_add_peak = knee, .threads = 1};
+        const ledger::TripCost cost = [&](int k) {
+            return k * draft + ledger::predict({"matrices", 1, k + 1.0, 1}, machine);
+        };
+        const int best = ledger::best_guesses(acceptance, 64, cost);
+        EXPECT_DOUBLE_EQ(found[i]["tokens"],
+                         ledger::tokens_per_trip(acceptance, guesses));
+        EXPECT_DOUBLE_EQ(found[i]["times"], ledger::speed_up(acceptance, guesses, cost));
+        EXPECT_EQ(found[i]["best"], best) << in;
+        EXPECT_DOUBLE_EQ(found[i]["bestTimes"], ledger::speed_up(acceptance, best, cost));
+        plain += best == 0;
+    }
+    EXPECT_GT(plain, 0);
+    EXPECT_LT(plain, int(inputs.size()) * 2 / 3);
 }
 
 TEST(Calculators, OpenWithTheCoursesExamples) {
