@@ -110,6 +110,20 @@ TEST(Speculative, GreedyOutputIsTheTargetsOwn) {
     EXPECT_GT(refused, 100);
 }
 
+TEST(Speculative, ChecksTheFirstGuessToo) {
+    // P01, to the letter: look-up guesses 1 behind 1 1 1, and the target wants another.
+    const auto target = model(4);
+    PromptLookup lookup(1, 4);
+    const Tokens prompt{1, 1, 1};
+    const Generation expected = plain(*target, prompt, {.max_tokens = 12});
+    ASSERT_NE(expected.tokens[0], 1);
+    EXPECT_EQ(lookup.guess(prompt, 1, {}, 0).at(0).token, 1);
+    KvCache cache = target->new_cache();
+    EXPECT_EQ(speculate(*target, cache, prompt, lookup, {.generate = {.max_tokens = 12}})
+                  .generation.tokens,
+              expected.tokens);
+}
+
 TEST(Speculative, ReadsTheVeryLogitsOfPlainDecoding) {
     // Each token comes from the row that plain decoding has there. And the cache that is
     // left must be that of plain decoding to the last bit: whatever is read behind it
