@@ -522,7 +522,7 @@ void parts_of_a_trip(const Desk& desk, Tokens text) {
             },
             little);
         lab.row(fmt::format("pass_{}", k + 1),
-                fmt::format("a pass over {} tokens", k + 1), "s",
+                fmt::format("a pass over {} token{}", k + 1, k ? "s" : ""), "s",
                 engine.forward({.tokens = k + 1, .past = past, .rows = k + 1}),
                 pass);
     }
