@@ -22,11 +22,12 @@ ADAPTED = 0  # a number of guesses that changes
     "caption": (
         "At each token of “{text}”: the probability of the target's first candidate (open bar), "
         "and the chance that a guess drawn by the draft is kept (filled). Dots: both have the "
-        "same first candidate, so a greedy guess is kept; {agree} of {count}. Most certain at "
+        "same first candidate, so a greedy guess is kept; {agree} of {count}. Guesses are drawn from "
+        "the best 40 candidates. Most certain at "
         "“{sure}”, {sure_first}%: {sure_kept}% kept. Least certain at “{lost}”, {lost_first}%: "
         "{lost_kept}% kept.",
         "“{text}”里的每个 token：空心条是大模型头名的概率，实心条是小模型抽出来的猜测留下的机会。圆点：两边头名"
-        "相同，取头名的话猜测就留下，{count} 处里有 {agree} 处。大模型最有把握的是“{sure}”，{sure_first}%，"
+        "相同，取头名的话猜测就留下，{count} 处里有 {agree} 处。抽签只在前 40 名里抽。大模型最有把握的是“{sure}”，{sure_first}%，"
         "猜测留下 {sure_kept}%；最没把握的是“{lost}”，{lost_first}%，留下 {lost_kept}%。"),
 })
 def along(book, say):
