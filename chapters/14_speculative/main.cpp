@@ -549,8 +549,7 @@ void check_room(const gpt2::Model& target, const Text& opening, const Text& alon
     if (needed > context)
         throw gpt2::BadInput(
             fmt::format("--prompt, --tokens, --guesses: they ask for {} positions, "
-                        "but the context "
-                        "has {}",
+                        "but the context has {}",
                         needed, context));
 }
 
@@ -563,7 +562,7 @@ void speculative(lab::Experiment& lab) {
     check_room(*target, opening, along);
 
     // [drafts]
-    const std::filesystem::path wide = lab.options().model;
+    const std::filesystem::path own = lab.options().model;
     const std::filesystem::path real =
         draft_model.empty() ? gpt2::data_directory() / "models/story-draft"
                             : std::filesystem::path(draft_model);
@@ -571,12 +570,12 @@ void speculative(lab::Experiment& lab) {
                                  .kv = lab.options().kv,
                                  .threads = lab.threads()};
     // At its own shape the target was not widened: it is its own draft.
-    const bool widened = lab.options().shape != "own" && wide != "random";
-    const auto narrow = widened ? gpt2::load_model(wide, load) : nullptr;
+    const bool widened = lab.options().shape != "own" && own != "random";
+    const auto narrow = widened ? gpt2::load_model(own, load) : nullptr;
     const auto small = gpt2::load_model(real, load);
     gpt2::Model& first = widened ? *narrow : *target;
     gpt2::ModelDraft itself(first,
-                            {words, widened ? gpt2::load_tokenizer(wide) : words});
+                            {words, widened ? gpt2::load_tokenizer(own) : words});
     gpt2::ModelDraft draft(*small, {words, gpt2::load_tokenizer(real)});
     gpt2::PromptLookup lookup;
     Shifted bad(draft, target->config().n_vocab);
@@ -584,11 +583,14 @@ void speculative(lab::Experiment& lab) {
     const auto costs = [&](const gpt2::Model& model) {
         return ledger::Engine(model.config(), load.dtype, load.kv, lab.machine());
     };
-    const std::string name = real.filename().string();
+    const auto name_of = [](const std::filesystem::path& directory) {
+        return (directory / "").parent_path().filename().string();
+    };
+    const std::string name = name_of(real);
     const Desk desk{lab,
                     *target,
                     lab.engine(),
-                    {{"itself", wide.filename().string(), itself, costs(first)},
+                    {{"itself", name_of(own), itself, costs(first)},
                      {"draft", name, draft, costs(*small)},
                      {"lookup", "look-up", lookup, {}},
                      {"bad", name + " shifted", bad, costs(*small)}},
@@ -607,8 +609,7 @@ void speculative(lab::Experiment& lab) {
 
     lab.keep(
         "A draft that is often right turns writing into reading: fewer trips, and "
-        "every "
-        "word still the target's own.");
+        "every word still the target's own.");
 }
 
 int main(int argc, char** argv) {
