@@ -117,8 +117,6 @@
     dollars: (value) => value.toLocaleString("en", value >= 100
       ? { minimumFractionDigits: 2, maximumFractionDigits: 2 }
       : { maximumSignificantDigits: 3 }) + (zh ? " 美元" : " dollars"),
-    times: (value) => three(value) + (zh ? " 倍" : " times"),
-    number: three,
   };
   for (const form of all("form.calculator")) {
     const compute = () => {
