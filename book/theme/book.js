@@ -111,6 +111,8 @@
       [2 ** 20, "MiB"], [2 ** 30, "GiB"], [2 ** 40, "TiB"]]),
     seconds: (value) => scaled(value, zh ? [[1e-6, "微秒"], [1e-3, "毫秒"], [1, "秒"]]
       : [[1e-6, "µs"], [1e-3, "ms"], [1, "s"]]),
+    percent: (value) => three(100 * value) + "%",
+    number: (value) => three(value),
     rate: (value) => three(value) + (zh ? " token/秒" : " token/s"),
     capacity: (value) => three(value) + (zh ? " GB·秒" : " GB·s"),
     times: (value) => three(value) + (zh ? " 倍" : " times"),

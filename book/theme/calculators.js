@@ -95,5 +95,21 @@ const calculators = {
     for (let k = 1; k <= 64; ++k) if (times(k) > times(best)) best = k;
     return { tokens: tokens(guesses), times: times(guesses), best, bestTimes: times(best) };
   },
+
+  // ledger::majority_right, a tie being lost, any_right, tries_until_right and
+  // samples_needed, for n tries of which each is right with a chance of p per cent
+  odds({ p, n, wanted }) {
+    const right = Math.log(p / 100), wrong = Math.log1p(-p / 100);
+    const any = (tries) => -Math.expm1(tries * wrong);
+    let ways = 0, majority = 0;  // the logarithm of n over k
+    for (let k = n; 2 * k > n; --k) {
+      majority += Math.exp(ways + k * right + (n - k) * wrong);
+      ways += Math.log(k / (n - k + 1));
+    }
+    let needed = Math.max(1, Math.ceil(Math.log1p(-wanted / 100) / wrong));
+    while (needed > 1 && any(needed - 1) >= wanted / 100) --needed;
+    while (any(needed) < wanted / 100) ++needed;
+    return { majority, verifier: any(n), until: any(n) / (p / 100), needed };
+  },
 };
 if (typeof module !== "undefined") module.exports = calculators;

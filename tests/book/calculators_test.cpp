@@ -13,6 +13,7 @@
 #include "ledger/cost.hpp"
 #include "ledger/drafting.hpp"
 #include "ledger/life.hpp"
+#include "ledger/odds.hpp"
 #include "ledger/price.hpp"
 #include "ledger/talk.hpp"
 #include "ledger/thinking.hpp"
@@ -354,4 +355,26 @@ TEST(Calculators, OpenWithTheCoursesExamples) {
     EXPECT_EQ(life[0]["even"], 50);
     EXPECT_EQ(life[0]["large"], 200);
     EXPECT_EQ(life[0]["small"], 200);
+}
+
+TEST(Calculators, OddsAreTheLedgers) {
+    if (!node_is_here()) GTEST_SKIP() << "no Node.js";
+    json inputs = json::array();
+    for (const double p : {0.1, 3.0, 10.0, 50.0, 60.0, 99.9})
+        for (const int n : {1, 2, 5, 8, 33, 1000})
+            for (const double wanted : {0.1, 50.0, 75.0, 90.0, 99.9})
+                inputs.push_back({{"p", p}, {"n", n}, {"wanted", wanted}});
+    const json found = answers("odds", inputs);
+    ASSERT_EQ(found.size(), inputs.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const json& in = inputs[i];
+        const double p = in["p"].get<double>() / 100;
+        const int n = in["n"];
+        EXPECT_NEAR(found[i]["majority"], ledger::majority_right(p, n), 1e-11) << in;
+        EXPECT_NEAR(found[i]["verifier"], ledger::any_right(p, n), 1e-12) << in;
+        EXPECT_NEAR(found[i]["until"], ledger::tries_until_right(p, n), 1e-9) << in;
+        EXPECT_EQ(found[i]["needed"],
+                  ledger::samples_needed(p, in["wanted"].get<double>() / 100))
+            << in;
+    }
 }
