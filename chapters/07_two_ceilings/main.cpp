@@ -164,7 +164,7 @@ void fewer_bytes(lab::Experiment& lab, const Pace& base) {
 // the mean surprise. The same for a cache in half precision.
 
 void left_out(const std::string& what, const std::string& reason) {
-    fmt::print("left out {}: {}\n", what, lab::one_line(reason));
+    fmt::print("left out {}: {}\n", what, reason);
 }
 
 // [cost]

@@ -5,13 +5,16 @@
 
 namespace gpt2 {
 
+/// A text on one line, for messages: what was found may have held line ends.
+std::string one_line(std::string text);
+
 /// Every error that this library throws. `exit_status` is what a program should end with.
 class Error : public std::runtime_error {
 public:
-    /// @param what         one line, without the name of the program
+    /// @param what         without the name of the program; put on one line
     /// @param exit_status  1 where nothing better has been agreed on
     explicit Error(const std::string& what, int exit_status = 1)
-        : std::runtime_error(what), exit_status_(exit_status) {}
+        : std::runtime_error(one_line(what)), exit_status_(exit_status) {}
 
     /// 1, or 2 for BadInput and 77 for Unavailable.
     int exit_status() const { return exit_status_; }

@@ -24,7 +24,7 @@ void check_exhibit(const Exhibit& exhibit, const std::string& where) {
     for (auto column = columns.begin(); column != columns.end(); ++column) {
         gpt2::check_utf8(*column, where + ": columns");
         if (column->empty() || std::find(columns.begin(), column, *column) != column)
-            fail("columns", "names of their own", one_line("'" + *column + "'"));
+            fail("columns", "names of their own", "'" + *column + "'");
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::string row = fmt::format("rows[{}]", i);

@@ -76,11 +76,4 @@ std::string off_by(double measured, double predicted) {
     return fmt::format("{:+.0f}%", 100 * (measured / predicted - 1));
 }
 
-std::string one_line(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    while (!text.empty() && text.back() == ' ') text.pop_back();
-    return text;
-}
-
 }  // namespace lab

@@ -21,7 +21,4 @@ std::string cell(double value, std::string_view unit);
 /// How far a measurement is from its prediction: "+3%", "-12%".
 std::string off_by(double measured, double predicted);
 
-/// A text on one line, for messages.
-std::string one_line(std::string text);
-
 }  // namespace lab

@@ -13,7 +13,7 @@ namespace lab {
 int guarded(const std::string& program, const std::function<int()>& body) {
     const auto fail = [&](const std::string& message, int status) {
         std::fflush(stdout);
-        fmt::print(stderr, "{}: {}\n", program, one_line(message));
+        fmt::print(stderr, "{}: {}\n", program, gpt2::one_line(message));
         return status;
     };
     try {

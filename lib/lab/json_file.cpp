@@ -19,8 +19,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& where) {
     try {
         return nlohmann::json::parse(text, shallow);
     } catch (const nlohmann::json::exception& error) {
-        throw gpt2::BadInput(
-            fmt::format("{}: not JSON: {}", where, one_line(error.what())));
+        throw gpt2::BadInput(fmt::format("{}: not JSON: {}", where, error.what()));
     }
 }
 
@@ -53,8 +52,8 @@ void Place::only(std::initializer_list<std::string_view> names) const {
     if (!value_.is_object()) fail("an object");
     for (const auto& [name, value] : value_.items())
         if (std::ranges::find(names, name) == names.end())
-            throw gpt2::BadInput(fmt::format("{}: unknown member '{}'", path_,
-                                             one_line(name.substr(0, 40))));
+            throw gpt2::BadInput(
+                fmt::format("{}: unknown member '{}'", path_, name.substr(0, 40)));
 }
 
 std::string Place::text() const {

@@ -109,7 +109,8 @@ bool Arguments::parse(int argc, const char* const* argv) {
         std::fputs(parser_->app.help().c_str(), stdout);
         return false;
     } catch (const CLI::Error& error) {
-        throw gpt2::BadInput(one_line(error.what()) + " (--help lists the options)");
+        throw gpt2::BadInput(gpt2::one_line(error.what()) +
+                             " (--help lists the options)");
     }
     return true;
 }

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "lab/format.hpp"
+#include "gpt2/error.hpp"
 
 namespace lab {
 
@@ -31,7 +31,7 @@ std::string source_commit() {
     char line[128] = {};
     const bool got = std::fgets(line, sizeof line, pipe) != nullptr;
     const bool succeeded = pclose(pipe) == 0;
-    return got && succeeded ? one_line(line) : "unknown";
+    return got && succeeded ? gpt2::one_line(line) : "unknown";
 }
 
 std::string build_description() { return LAB_BUILD; }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gpt2/error.hpp"
 #include "lab/format.hpp"
 
 namespace {
@@ -91,6 +92,9 @@ TEST(Format, Quantities) {
     EXPECT_EQ(lab::off_by(130, 100), "+30%");
 }
 
-TEST(Format, OneLine) { EXPECT_EQ(lab::one_line("a\nb\r\n"), "a b"); }
+TEST(Error, StandsOnOneLine) {
+    EXPECT_EQ(gpt2::one_line("a\nb\r\n"), "a b");
+    EXPECT_STREQ(gpt2::BadInput("found '3\n'").what(), "found '3 '");
+}
 
 }  // namespace
