@@ -43,6 +43,12 @@ template <class T>
 inline constexpr bool is_vector = false;
 template <class T>
 inline constexpr bool is_vector<std::vector<T>> = true;
+/// Texts, and vectors of numbers: all their bytes lie side by side.
+template <class T>
+inline constexpr bool is_plain = std::is_same_v<T, std::string>;
+template <class T>
+inline constexpr bool is_plain<std::vector<T>> =
+    std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 template <class T>
 inline constexpr bool is_optional = false;
 template <class T>
@@ -85,7 +91,11 @@ void put(std::string& out, const T& x) {
         out.append(bytes, sizeof x);
     } else if constexpr (std::is_same_v<T, std::string> || detail::is_vector<T>) {
         put(out, std::uint64_t(x.size()));
-        for (const auto& element : x) put(out, element);
+        if constexpr (detail::is_plain<T>)
+            out.append(reinterpret_cast<const char*>(x.data()),
+                       x.size() * sizeof(typename T::value_type));
+        else
+            for (const auto& element : x) put(out, element);
     } else if constexpr (detail::is_optional<T>) {
         put(out, x.has_value());
         if (x) put(out, *x);
@@ -117,11 +127,19 @@ void get(std::string_view& in, T& x) {
         get(in, count);
         if (count > in.size()) throw Malformed();  // each element takes a byte or more
         x.clear();
-        x.reserve(std::size_t(count));
-        for (std::uint64_t i = 0; i < count; ++i) {
-            typename T::value_type element{};
-            get(in, element);
-            x.push_back(std::move(element));
+        if constexpr (detail::is_plain<T>) {
+            constexpr std::size_t each = sizeof(typename T::value_type);
+            if (count > in.size() / each) throw Malformed();
+            x.resize(std::size_t(count));
+            if (count > 0) std::memcpy(x.data(), in.data(), x.size() * each);
+            in.remove_prefix(x.size() * each);
+        } else {
+            x.reserve(std::size_t(count));
+            for (std::uint64_t i = 0; i < count; ++i) {
+                typename T::value_type element{};
+                get(in, element);
+                x.push_back(std::move(element));
+            }
         }
     } else if constexpr (detail::is_optional<T>) {
         bool has = false;

@@ -5,6 +5,8 @@
 // what is right nor what it is worth; so nothing that is printed, sent or broken in here
 // can pass for a grade. The grader is another process and compares.
 
+#include <stddef.h>  // size_t, with std:: and without, whatever the student includes
+
 #include HOMEWORK_HEADER
 
 #include <sys/socket.h>
