@@ -145,7 +145,8 @@ class Numbers:
                 more["predicted"] = Figure(row["predicted"], row["unit"])
             figure = Figure(row["measured"]["median"], row["unit"], **more, **self.beside(row))
             entries[row["id"]] = entries[row["what"]] = figure
-        ceilings, units = results["machine"]["ceilings"], {"read_bandwidth": "bytes/s"}
+        ceilings = results["machine"]["ceilings"]
+        units = {"read_bandwidth": "bytes/s", "cache_bandwidth": "bytes/s", "cache_bytes": "bytes"}
         entries["ceiling"] = Names(f"{chapter}.ceiling", {
             name: Figure(value, units.get(name, "FLOP/s")) for name, value in ceilings.items()})
         for part in ("machine", "model"):

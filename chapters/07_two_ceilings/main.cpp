@@ -267,8 +267,8 @@ void larger_models(lab::Experiment& lab, const Pace& base) {
 // The trained model at its own shape, and widened: one text, token for token. What
 // the words are worth does not show in their cost; the bytes do. Memory's ceiling
 // predicts the wide one. The narrow one's few weights fit into the caches of most
-// processors. There they stay, do not come from memory, and the prediction is off:
-// for such a model memory's ceiling is none.
+// processors. There they stay, do not come from memory, and memory's ceiling is none.
+// What the cache gives was measured as well, and the ledger takes that instead.
 
 // [words]
 struct Words {
@@ -311,7 +311,7 @@ void same_words(lab::Experiment& lab) {
     lab.note("word_bytes_ratio", "their ratio", wide.bytes / narrow.bytes, "times");
     fmt::print(
         "\nThe narrow model has {} to move for a token. Where a processor's\n"
-        "caches hold them, its beat is not memory's to predict.\n",
+        "last cache holds them, they do not come from memory.\n",
         lab::quantity(narrow.bytes, "bytes"));
 }
 // [words]

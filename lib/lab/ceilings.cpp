@@ -104,6 +104,15 @@ std::uint64_t sum_in_two_streams(const std::uint32_t* data, std::size_t count) {
     return sum;
 }
 
+/// Bytes of the last cache before memory; 0 where the system does not say.
+std::size_t last_cache() {
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (bytes > 0) return std::size_t(bytes);
+#endif
+    return 0;
+}
+
 /// Bytes to read: several times the largest cache, at most half a GiB (some machines
 /// report the caches of processors that they do not have), at most a quarter of the
 /// memory, in whole huge pages for every thread.
@@ -112,11 +121,8 @@ std::size_t bytes_per_thread(int threads) {
     // Every access is looked up in a table: the figure means nothing, and takes long.
     return 2 * huge_page;
 #endif
-    std::size_t all = std::size_t(256) << 20;
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (cache > 0) all = std::clamp(4 * std::size_t(cache), all, 2 * all);
-#endif
+    constexpr std::size_t least = std::size_t(256) << 20;
+    std::size_t all = std::clamp(4 * last_cache(), least, 2 * least);
     const std::size_t memory = std::size_t(memory_bytes());
     if (memory > 0) all = std::min(all, memory / 4);
     const std::size_t share = all / std::size_t(threads) / huge_page * huge_page;
@@ -126,11 +132,8 @@ std::size_t bytes_per_thread(int threads) {
 /// Threads that take turns on one processor would each seem to have it alone.
 int at_once(int threads) { return std::min(threads, gpt2::cpu::processors()); }
 
-}  // namespace
-
-double measure_read_bandwidth(int threads) {
-    threads = at_once(threads);
-    const std::size_t share = bytes_per_thread(threads);
+/// Bytes per second, where each thread reads `share` bytes of its own again and again.
+double read_again_and_again(int threads, std::size_t share, double least_seconds) {
     const std::size_t count = share / sizeof(std::uint32_t);
     const Pages pages(share * std::size_t(threads));
     // A page that was never written is one shared page of zeros. Whoever writes it first
@@ -140,18 +143,17 @@ double measure_read_bandwidth(int threads) {
         for (std::size_t i = 0; i < count; ++i) own[i] = 1;
     });
     std::vector<std::uint64_t> sums(std::size_t(threads), 0);
-    const double turns = turns_per_second(threads, 1, 0.5, [&](const Worker& worker) {
-        const auto index = std::size_t(worker.index);
-        sums[index] = sum_in_two_streams(pages.data() + index * count, count);
-    });
+    const double turns =
+        turns_per_second(threads, 1, least_seconds, [&](const Worker& worker) {
+            const auto index = std::size_t(worker.index);
+            sums[index] = sum_in_two_streams(pages.data() + index * count, count);
+        });
     // Reading that nobody looks at may be left out by the compiler.
     for (const std::uint64_t sum : sums)
         if (sum != count)
             throw gpt2::Error("ceilings: memory was not read back as written");
     return turns * double(share);
 }
-
-namespace {
 
 /// Multiply-adds in twelve chains, `rounds` in each; returns one lane's sum, which nears
 /// 24. A chain waits four or five cycles for its own result and a processor begins up to
@@ -214,10 +216,26 @@ double measure_multiply_add_peak(int threads) {
     return turns * 2 * chains * lanes * double(rounds);
 }
 
+double measure_read_bandwidth(int threads) {
+    threads = at_once(threads);
+    return read_again_and_again(threads, bytes_per_thread(threads), 0.5);
+}
+
 ledger::Machine measure_ceilings(int threads) {
-    return {.read_bandwidth = measure_read_bandwidth(threads),
-            .multiply_add_peak = measure_multiply_add_peak(threads),
-            .threads = threads};
+    ledger::Machine machine{.read_bandwidth = measure_read_bandwidth(threads),
+                            .multiply_add_peak = measure_multiply_add_peak(threads),
+                            .threads = threads};
+    // In whole rounds of the loop that adds up.
+    constexpr std::size_t round = 128 * sizeof(std::uint32_t);
+    const auto readers = std::size_t(at_once(threads));
+    const std::size_t share = last_cache() / 4 * 3 / readers / round * round;
+    if (share == 0) return machine;
+    const double bandwidth = read_again_and_again(int(readers), share, 0.1);
+    if (bandwidth > 1.25 * machine.read_bandwidth) {
+        machine.cache_bytes = double(share * readers);
+        machine.cache_bandwidth = bandwidth;
+    }
+    return machine;
 }
 
 }  // namespace lab

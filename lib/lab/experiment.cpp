@@ -69,6 +69,10 @@ const ledger::Machine& Experiment::ceilings(int threads) {
                    info.cpu, threads, info.cores,
                    quantity(machine.read_bandwidth, "bytes/s"),
                    quantity(machine.multiply_add_peak, "FLOP/s"));
+        if (machine.cache_bytes > 0)
+            fmt::print("         {} that stay in its cache: {}\n",
+                       quantity(machine.cache_bytes, "bytes"),
+                       quantity(machine.cache_bandwidth, "bytes/s"));
     } else {
         // A machine with neighbours has moods: memory was seen to read at nearly twice
         // its usual pace for some seconds. So look again: of two looks the lower one

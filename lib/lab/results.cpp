@@ -17,7 +17,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-constexpr int schema = 2;  // since there are exhibits, and notes all have an id
+constexpr int schema = 3;  // since the ceilings know the last cache
 
 OrderedJson write(const std::optional<double>& value) {
     return value ? OrderedJson(*value) : OrderedJson(nullptr);
@@ -59,7 +59,9 @@ OrderedJson write(const MachineInfo& machine) {
             {"memory_bytes", machine.memory_bytes},
             {"ceilings",
              {{"read_bandwidth", machine.ceilings.read_bandwidth},
-              {"multiply_add_peak", machine.ceilings.multiply_add_peak}}},
+              {"multiply_add_peak", machine.ceilings.multiply_add_peak},
+              {"cache_bytes", machine.ceilings.cache_bytes},
+              {"cache_bandwidth", machine.ceilings.cache_bandwidth}}},
             {"gpu", nullptr}};
 }
 
@@ -104,7 +106,9 @@ MachineInfo read_machine(const Place& place) {
     machine.ceilings = {
         .read_bandwidth = place["ceilings"]["read_bandwidth"].number(),
         .multiply_add_peak = place["ceilings"]["multiply_add_peak"].number(),
-        .threads = machine.threads};
+        .threads = machine.threads,
+        .cache_bytes = place["ceilings"]["cache_bytes"].number(),
+        .cache_bandwidth = place["ceilings"]["cache_bandwidth"].number()};
     return machine;
 }
 
@@ -212,7 +216,7 @@ std::string to_json(const Results& results) {
 Results parse_results(std::string_view text, const std::string& where) {
     const nlohmann::json value = parse_json(text, where);
     const Place top(value, where);
-    if (top["schema"].count() != schema) top["schema"].fail("2");
+    if (top["schema"].count() != schema) top["schema"].fail("3");
     Results results{.chapter = top["chapter"].text(),
                     .title = top["title"].text(),
                     .question = top["question"].text(),

@@ -19,12 +19,13 @@ Table operations_table(const ledger::Engine& engine, const ledger::Step& step) {
                    ceiling, quantity(seconds, "s")});
     };
     const auto operations = engine.operations(std::span(&step, 1));
+    const double bytes = ledger::total_bytes(operations);
+    const ledger::Machine machine = engine.machine().repeating(bytes);
+    const char* const source = bytes <= machine.cache_bytes ? "cache" : "memory";
     for (const ledger::Operation& operation : operations)
-        add(operation,
-            operation.intensity() < engine.machine().ridge() ? "memory" : "arithmetic",
-            ledger::predict(operation, engine.machine()));
-    add({"all", 1, ledger::total_flops(operations), ledger::total_bytes(operations)}, "",
-        engine.forward(step));
+        add(operation, operation.intensity() < machine.ridge() ? source : "arithmetic",
+            ledger::predict(operation, machine));
+    add({"all", 1, ledger::total_flops(operations), bytes}, "", engine.forward(step));
     return table;
 }
 

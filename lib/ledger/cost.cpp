@@ -98,8 +98,9 @@ Seconds predict(const Operation& operation, const Machine& machine) {
 }
 
 Seconds predict(std::span<const Operation> operations, const Machine& machine) {
+    const Machine here = machine.repeating(total_bytes(operations));
     Seconds total = 0;
-    for (const Operation& operation : operations) total += predict(operation, machine);
+    for (const Operation& operation : operations) total += predict(operation, here);
     return total;
 }
 // [predict]

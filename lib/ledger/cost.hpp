@@ -64,7 +64,8 @@ double total_bytes(std::span<const Operation> operations);
 /// its bytes and doing its arithmetic.
 Seconds predict(const Operation& operation, const Machine& machine);
 
-/// Operations follow one another: the sum.
+/// Operations follow one another: the sum. It is that of one pass among many: where all
+/// bytes of the pass fit into the last cache, they are there from the pass before.
 Seconds predict(std::span<const Operation> operations, const Machine& machine);
 
 /// Bytes of all parameters: matrices as `dtype`, with the scales of int8; biases, layer

@@ -16,6 +16,11 @@ TEST(Ceilings, ArePositiveAndFinite) {
         EXPECT_GT(machine.multiply_add_peak, 0);
         EXPECT_TRUE(std::isfinite(machine.multiply_add_peak));
         EXPECT_EQ(machine.threads, threads);
+        EXPECT_EQ(machine.cache_bytes > 0, machine.cache_bandwidth > 0);
+        EXPECT_GE(machine.cache_bytes, 0);
+        if (machine.cache_bytes > 0) {
+            EXPECT_GT(machine.cache_bandwidth, machine.read_bandwidth);
+        }
     }
 }
 

@@ -21,23 +21,27 @@ namespace {
 namespace fs = std::filesystem;
 
 lab::Results example() {
-    lab::Results results{
-        .chapter = "04_read_vs_write",
-        .title = "Reading is parallel",
-        .question = "Why is writing slow?",
-        .keep = "One trip for all.",
-        .quick = true,
-        .headline = "read_over_write",
-        .date = "2026-10-31T12:00:00Z",
-        .commit = "abc1234-dirty",
-        .build = "Release GNU 12.2.0",
-        .machine = {"AMD EPYC", "amd-epyc-2-cores", 2, 2, 1ll << 34, {2e10, 2e11, 2}},
-        .model = lab::ModelInfo{"story", "data/models/story", "small", "f32", "f16",
-                                124439808, 500000000},
-        .rows = {},
-        .notes = {},
-        .checks = {},
-        .exhibits = {}};
+    lab::Results results{.chapter = "04_read_vs_write",
+                         .title = "Reading is parallel",
+                         .question = "Why is writing slow?",
+                         .keep = "One trip for all.",
+                         .quick = true,
+                         .headline = "read_over_write",
+                         .date = "2026-10-31T12:00:00Z",
+                         .commit = "abc1234-dirty",
+                         .build = "Release GNU 12.2.0",
+                         .machine = {"AMD EPYC",
+                                     "amd-epyc-2-cores",
+                                     2,
+                                     2,
+                                     1ll << 34,
+                                     {2e10, 2e11, 2, 24e6, 1e11}},
+                         .model = lab::ModelInfo{"story", "data/models/story", "small",
+                                                 "f32", "f16", 124439808, 500000000},
+                         .rows = {},
+                         .notes = {},
+                         .checks = {},
+                         .exhibits = {}};
     results.rows.push_back({"read_512",
                             "read at once",
                             "token/s",
@@ -107,13 +111,15 @@ TEST_F(Files, ResultsComeBackAsTheyWere) {
 
 TEST(Results, TheSchemaHasItsNames) {
     const auto json = nlohmann::json::parse(lab::to_json(example()));
-    EXPECT_EQ(json["schema"], 2);
+    EXPECT_EQ(json["schema"], 3);
     for (const char* name :
          {"chapter", "title", "question", "keep", "quick", "headline", "date", "commit",
           "build", "machine", "model", "rows", "notes", "checks", "exhibits"})
         EXPECT_TRUE(json.contains(name)) << name;
     EXPECT_TRUE(json["machine"]["gpu"].is_null());
     EXPECT_EQ(json["machine"]["ceilings"]["read_bandwidth"], 2e10);
+    EXPECT_EQ(json["machine"]["ceilings"]["cache_bytes"], 24e6);
+    EXPECT_EQ(json["machine"]["ceilings"]["cache_bandwidth"], 1e11);
     EXPECT_EQ(json["rows"][0]["measured"]["runs"], 5);
     EXPECT_TRUE(json["rows"][1]["predicted"].is_null());
     EXPECT_EQ(json["exhibits"][0]["rows"][1][0], "\\xe4");

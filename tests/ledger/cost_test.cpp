@@ -174,6 +174,24 @@ TEST(Cost, ThePredictionTakesTheLongerOfTheTwo) {
     EXPECT_EQ(memory.intensity(), 4);
 }
 
+TEST(Cost, APassThatFitsTheCacheDoesNotWaitForMemory) {
+    const ledger::Machine machine{.read_bandwidth = 1e10,
+                                  .multiply_add_peak = 1e30,
+                                  .threads = 1,
+                                  .cache_bytes = 20e6,
+                                  .cache_bandwidth = 1e11};
+    const std::vector<Operation> fits{{"a", 1, 0, 15e6}, {"b", 1, 0, 5e6}};
+    EXPECT_DOUBLE_EQ(ledger::predict(fits, machine), 20e6 / 1e11);
+    // A byte more, and all of it comes from memory: what is read first is gone before
+    // its turn comes again.
+    const std::vector<Operation> larger{{"a", 1, 0, 15e6}, {"b", 1, 0, 5e6 + 1}};
+    EXPECT_DOUBLE_EQ(ledger::predict(larger, machine), (20e6 + 1) / 1e10);
+    // Nothing is known of a cache: nothing fits.
+    const ledger::Machine plain{1e10, 1e30, 1};
+    EXPECT_EQ(plain.repeating(1).read_bandwidth, 1e10);
+    EXPECT_DOUBLE_EQ(ledger::predict(fits, plain), 20e6 / 1e10);
+}
+
 TEST(Cost, HalfTheBytesHalfTheTimeWhereMemorySetsThePace) {
     // Arithmetic for nothing: only the bytes count.
     const ledger::Machine machine{1e10, 1e30, 1};
