@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpt2/buffer.hpp"
 #include "gpt2/error.hpp"
 
 namespace gpt2 {
@@ -61,11 +62,11 @@ std::shared_ptr<std::byte> KvPool::take() {
         } else {
             if (fresh_ == 0) {
                 const std::size_t blocks = blocks_per_slab(bytes);
-                slabs_.emplace_back(blocks * bytes);
+                slabs_.push_back(allocate(blocks * bytes));
                 fresh_ = blocks;
             }
-            block = slabs_.back().data() + --fresh_ * bytes;
-            std::memset(block, 0, bytes);  // what pads a head's values stays zero
+            block = slabs_.back().get() + --fresh_ * bytes;
+            clear(block);  // what pads a head's values stays zero
         }
         ++in_use_;
     }
@@ -75,6 +76,19 @@ std::shared_ptr<std::byte> KvPool::take() {
         give_back(block);
         throw;
     }
+}
+
+std::shared_ptr<std::byte> KvPool::allocate(std::size_t bytes) const {
+    const auto memory = std::make_shared<const Buffer<std::byte>>(bytes);
+    return {memory, memory->data()};
+}
+
+void KvPool::clear(std::byte* block) const {
+    std::memset(block, 0, layout_.block_bytes());
+}
+
+void KvPool::copy(std::byte* to, const std::byte* from) const {
+    std::memcpy(to, from, layout_.block_bytes());
 }
 
 void KvPool::give_back(std::byte* block) {
@@ -116,7 +130,7 @@ void KvCache::reserve(int count) {
     const int open = size_ / KvLayout::positions;
     if (open < int(blocks_.size()) && blocks_[open].use_count() > 1) {
         std::shared_ptr<std::byte> own = pool_->take();
-        std::memcpy(own.get(), blocks_[open].get(), pool_->layout().block_bytes());
+        pool_->copy(own.get(), blocks_[open].get());
         blocks_[open] = std::move(own);
     }
     while (int(blocks_.size()) < KvLayout::blocks_for(size_ + count))

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <vector>
 
-#include "gpt2/buffer.hpp"
 #include "gpt2/config.hpp"
 #include "gpt2/dtype.hpp"
 
@@ -55,10 +54,15 @@ struct KvLayout {
 ///
 /// Blocks given back are kept for the next cache. Each block holds its pool alive, so a
 /// cache may outlive its model. Safe from several threads.
+///
+/// This one's blocks lie in the host's memory; a pool of another device says so in the
+/// three virtual functions, and whoever holds a block must not read it himself.
 class KvPool : public std::enable_shared_from_this<KvPool> {
 public:
     /// An empty pool: memory is taken when a cache first needs it.
     KvPool(const Config& config, DType dtype);
+
+    virtual ~KvPool() = default;
 
     /// How its blocks are laid out.
     const KvLayout& layout() const { return layout_; }
@@ -73,15 +77,21 @@ public:
     /// Blocks that some cache holds.
     int blocks_in_use() const;
 
+    /// Copies a whole block.
+    virtual void copy(std::byte* to, const std::byte* from) const;
+
 private:
+    virtual std::shared_ptr<std::byte> allocate(std::size_t bytes) const;
+    virtual void clear(std::byte* block) const;
+
     void give_back(std::byte* block);
 
     KvLayout layout_;
     int n_ctx_;
     mutable std::mutex mutex_;
-    std::vector<Buffer<std::byte>> slabs_;  // where the blocks lie
-    std::size_t fresh_ = 0;                 // blocks of the last slab never yet taken
-    std::vector<std::byte*> free_;          // blocks that came back
+    std::vector<std::shared_ptr<std::byte>> slabs_;  // where the blocks lie
+    std::size_t fresh_ = 0;         // blocks of the last slab never yet taken
+    std::vector<std::byte*> free_;  // blocks that came back
     int in_use_ = 0;
 };
 

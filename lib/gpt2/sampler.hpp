@@ -42,6 +42,9 @@ public:
     ///         top_k, a top_p outside [0, 1].
     explicit Sampler(const SamplerOptions& options);
 
+    /// What it was made with.
+    const SamplerOptions& options() const { return options_; }
+
     /// The token at position `position` of request `request`: the same draw whatever
     /// else runs in the batch.
     /// @param logits  [n_vocab]
