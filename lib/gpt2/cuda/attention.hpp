@@ -1,0 +1,209 @@
+#pragma once
+
+#include "gpt2/cuda/batch.hpp"
+
+/// Attention over a cache on the device.
+///
+/// For a few rows, `attend`: a row is read by as many thread blocks as there are splits,
+/// or eleven twelfths of a GPU would watch the twelve heads of a small model at work
+/// (Dao et al., "Flash-Decoding for long-context inference", 2023). For many rows of one
+/// sequence the products are the library's, with `gather` before them and a softmax
+/// between.
+namespace gpt2::cuda::inline SIMT_MACHINE {
+
+constexpr int attend_warps = 4;  ///< of a block of `attend`
+
+/// A softmax that sees its scores bit by bit (Milakov and Gimelshein, "Online normalizer
+/// calculation for softmax", 2018): `values` are sums over weights exp(score - top), and
+/// shrink whenever a higher top turns up.
+template <int size>
+struct Running {
+    float top = -INFINITY, sum = 0, values[size] = {};
+
+    /// Everything so far, relative to a top that is at least the old one.
+    __device__ void raise(float new_top) {
+        // Nothing so far: minus infinity less minus infinity would not be a number.
+        const float shrink = top == -INFINITY ? 0.0f : __expf(top - new_top);
+        sum *= shrink;
+        SIMT_UNROLL
+        for (int i = 0; i < size; ++i) values[i] *= shrink;
+        top = new_top;
+    }
+
+    /// Adds one channel of another part of the same row.
+    __device__ void merge(float other_top, float other_sum, float other_value) {
+        if (other_top == -INFINITY) return;
+        if (other_top > top) raise(other_top);
+        const float weight = __expf(other_top - top);
+        sum += other_sum * weight;
+        values[0] += other_value * weight;
+    }
+};
+
+/// Where `attend` keeps what its splits have found.
+struct Partial {
+    float* found;       ///< [grid.y, heads, splits, head_dim + 2]: values, top, sum
+    unsigned* arrived;  ///< [grid.y, heads]: zero before and after
+};
+
+/// Causal attention of single rows: grid (heads, rows, splits), attend_warps warps.
+///
+///     out = sum over t <= position of softmax(query . key[t] / sqrt(head_dim)) value[t]
+///
+/// A warp takes a block of 32 positions. For the scores a lane is a position, and runs
+/// down the channels of its key; for the sum a lane is a channel, and runs down the
+/// positions. Both times neighbours in the warp read neighbours in memory, which is what
+/// the two layouts of the cache are for.
+///
+/// @param q, out   [rows, n_embd], from `first_row` on
+/// @param spread   channels a lane has: head_dim / 32, rounded up
+template <class T, int spread>
+__global__ void __launch_bounds__(attend_warps* simt::warp_size)
+    attend(const float* q, Batch batch, int first_row, CacheLayer cache, Partial partial,
+           float* out) {
+    constexpr int block = KvLayout::positions, channels = spread * simt::warp_size;
+    SIMT_SHARED(float, query, channels);
+    SIMT_SHARED(float, weights, attend_warps* block);
+    SIMT_SHARED(float, tops, attend_warps);
+    SIMT_SHARED(float, sums, attend_warps);
+    SIMT_SHARED(float, values, attend_warps* channels);
+    SIMT_SHARED(int, is_last, 1);
+
+    const int dim = cache.head_dim, head = blockIdx.x, heads = gridDim.x;
+    const int row = first_row + blockIdx.y, split = blockIdx.z, splits = gridDim.z;
+    const int warp = threadIdx.x / simt::warp_size, lane = threadIdx.x % simt::warp_size;
+    const std::size_t at = (std::size_t(row) * heads + head) * dim;
+
+    for (int c = threadIdx.x; c < dim; c += blockDim.x)
+        query[c] = q[at + c] * rsqrtf(float(dim));
+    __syncthreads();
+
+    const int length = batch.position[row] + 1, blocks = (length + block - 1) / block;
+    const int share = (blocks + splits - 1) / splits;
+    const int end = min(blocks, (split + 1) * share);
+    Running<spread> mine;
+    for (int b = split * share + warp; b < end; b += attend_warps) {
+        const T* memory = reinterpret_cast<const T*>(batch.block(row, b * block));
+        const T* keys = memory + cache.keys(head) + lane;
+        const T* value = memory + cache.values(head) + lane;
+        const int count = min(block, length - b * block);
+
+        // [attend]
+        float score = 0;
+        SIMT_UNROLL
+        for (int c = 0; c < dim; ++c) score += query[c] * widen(keys[c * block]);
+        if (lane >= count) score = -INFINITY;
+
+        mine.raise(fmaxf(mine.top, warp_max(score)));
+        const float weight = __expf(score - mine.top);
+        mine.sum += warp_sum(weight);
+        weights[warp * block + lane] = weight;
+        __syncwarp();
+        for (int t = 0; t < count; ++t) {
+            const float w = weights[warp * block + t];
+            SIMT_UNROLL
+            for (int i = 0; i < spread; ++i)
+                if (lane + i * simt::warp_size < dim)
+                    mine.values[i] +=
+                        w * widen(value[t * cache.head_stride + i * simt::warp_size]);
+        }
+        __syncwarp();
+        // [attend]
+    }
+
+    // The warps of this block ...
+    if (lane == 0) {
+        tops[warp] = mine.top;
+        sums[warp] = mine.sum;
+    }
+    SIMT_UNROLL
+    for (int i = 0; i < spread; ++i)
+        values[warp * channels + i * simt::warp_size + lane] = mine.values[i];
+    __syncthreads();
+    const std::size_t place = std::size_t(blockIdx.y) * heads + head;
+    float* found = partial.found + place * splits * (dim + 2);
+    for (int c = threadIdx.x; c < dim; c += blockDim.x) {
+        Running<1> all;
+        for (int w = 0; w < attend_warps; ++w)
+            all.merge(tops[w], sums[w], values[w * channels + c]);
+        float* mine_found = found + split * (dim + 2);
+        mine_found[c] = all.values[0];
+        if (c == 0) {
+            mine_found[dim] = all.top;
+            mine_found[dim + 1] = all.sum;
+        }
+    }
+
+    // ... and then the splits of this row and head, by whichever block comes last. The
+    // fence makes what a block has found visible before its arrival is.
+    __threadfence();
+    __syncthreads();
+    unsigned* arrived = partial.arrived + place;
+    if (threadIdx.x == 0) is_last[0] = atomicAdd(arrived, 1u) == unsigned(splits) - 1;
+    __syncthreads();
+    if (!is_last[0]) return;
+    __threadfence();
+    for (int c = threadIdx.x; c < dim; c += blockDim.x) {
+        Running<1> all;
+        for (int s = 0; s < splits; ++s) {
+            const float* f = found + s * (dim + 2);
+            all.merge(f[dim], f[dim + 1], f[c]);
+        }
+        out[at + c] = all.values[0] / all.sum;
+    }
+    if (threadIdx.x == 0) *arrived = 0;
+}
+
+// Many rows of one sequence
+// -------------------------
+
+/// The keys and values of a sequence's first blocks, out of the cache: grid (heads,
+/// blocks). What lies behind `length` becomes zero.
+/// @param keys    [heads, head_dim, blocks * 32]
+/// @param values  [heads, blocks * 32, head_dim]
+template <class T, class C>
+__global__ void __launch_bounds__(128)
+    gather(Batch batch, int row, int length, CacheLayer cache, T* keys, T* values) {
+    constexpr int block = KvLayout::positions;
+    const int head = blockIdx.x, b = blockIdx.y, span = gridDim.y * block;
+    const int dim = cache.head_dim;
+    const C* memory = reinterpret_cast<const C*>(batch.block(row, b * block));
+    for (int i = threadIdx.x; i < dim * block; i += blockDim.x) {
+        const int c = i / block, t = i % block;
+        const float x = widen(memory[cache.keys(head) + i]);
+        keys[(std::size_t(head) * dim + c) * span + b * block + t] =
+            narrow<T>(b * block + t < length ? x : 0);
+    }
+    for (int i = threadIdx.x; i < dim * block; i += blockDim.x) {
+        const int t = i / dim, c = i % dim;
+        const float x =
+            widen(memory[cache.values(head) + std::size_t(t) * cache.head_stride + c]);
+        values[(std::size_t(head) * span + b * block + t) * dim + c] =
+            narrow<T>(b * block + t < length ? x : 0);
+    }
+}
+
+/// The causal softmax of `rows` consecutive positions from `position` on: grid
+/// (rows / 4 rounded up, heads), a warp for each row. What lies ahead gets weight 0.
+/// @param scores, weights  [heads, rows, span]
+template <class T>
+__global__ void __launch_bounds__(128)
+    causal_softmax(const float* scores, int rows, int position, int span, T* weights) {
+    const int lane = threadIdx.x % simt::warp_size;
+    const int row = blockIdx.x * 4 + threadIdx.x / simt::warp_size;
+    if (row >= rows) return;
+    const std::size_t at = (std::size_t(blockIdx.y) * rows + row) * span;
+    const int length = position + row + 1;
+
+    float top = -INFINITY, sum = 0;
+    for (int t = lane; t < length; t += simt::warp_size) top = fmaxf(top, scores[at + t]);
+    top = warp_max(top);
+    for (int t = lane; t < length; t += simt::warp_size)
+        sum += __expf(scores[at + t] - top);
+    const float scale = 1 / warp_sum(sum);
+    for (int t = lane; t < span; t += simt::warp_size)
+        weights[at + t] =
+            narrow<T>(t < length ? __expf(scores[at + t] - top) * scale : 0.0f);
+}
+
+}  // namespace gpt2::cuda::inline SIMT_MACHINE

@@ -1,0 +1,87 @@
+#include "gpt2/cuda/device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <new>
+
+// The CUDA runtime where there is no GPU: memory is the host's, and work is done when it
+// is given.
+
+namespace gpt2::cuda::inline cpu_machine {
+
+namespace {
+
+// Each piece of memory is filled with this, which makes NaNs of all numbers, and has a
+// fence of it on both sides: a kernel that writes past an end is found out after it ran.
+constexpr int fill = 0xff;
+constexpr std::size_t fence = 64;
+
+std::mutex mutex;
+std::map<std::byte*, std::size_t> pieces;  // start and bytes
+
+bool intact(const std::byte* begin) {
+    return std::all_of(begin, begin + fence,
+                       [](std::byte b) { return b == std::byte(fill); });
+}
+
+}  // namespace
+
+void require_device() {}
+
+/// Few: then each block of a kernel has several rows or columns to do, as on a GPU.
+int multiprocessors() { return 4; }
+
+std::shared_ptr<std::byte> allocate(std::size_t bytes, Place) {
+    constexpr std::align_val_t alignment{256};  // as cudaMalloc's
+    const std::size_t before = 256, all = before + bytes + fence;
+    auto* memory = static_cast<std::byte*>(::operator new(all, alignment));
+    std::memset(memory, fill, all);
+    const std::lock_guard lock(mutex);
+    pieces[memory + before] = bytes;
+    return {memory + before, [memory](std::byte* p) {
+                const std::lock_guard guard(mutex);
+                pieces.erase(p);
+                ::operator delete (memory, std::align_val_t{256});
+            }};
+}
+
+void check_memory() {
+    const std::lock_guard lock(mutex);
+    for (const auto& [begin, bytes] : pieces)
+        if (!intact(begin - fence) || !intact(begin + bytes))
+            throw simt::Error("device memory: something was written " +
+                              std::string(intact(begin - fence) ? "behind the end"
+                                                                : "before the start") +
+                              " of a piece of " + std::to_string(bytes) + " bytes");
+}
+
+Stream::Stream() = default;
+Stream::~Stream() = default;
+void Stream::copy(void* to, const void* from, std::size_t bytes) {
+    if (bytes > 0) std::memmove(to, from, bytes);
+}
+void Stream::clear(void* to, std::size_t bytes) { std::memset(to, 0, bytes); }
+void Stream::wait() {}
+
+using Recording = std::vector<std::function<void()>>;
+
+Graph::Graph(Stream& stream, const std::function<void()>& work) {
+    auto recording = std::make_unique<Recording>();
+    stream.recording_ = recording.get();
+    work();
+    stream.recording_ = nullptr;
+    handle_ = recording.release();
+}
+Graph::~Graph() { delete static_cast<Recording*>(handle_); }
+void Graph::launch(Stream&) const {
+    for (const auto& work : *static_cast<const Recording*>(handle_)) work();
+}
+
+Event::Event() = default;
+Event::~Event() = default;
+void Event::record(Stream&) {}
+void Event::wait() const {}
+
+}  // namespace gpt2::cuda::inline cpu_machine

@@ -1,0 +1,304 @@
+#include "gpt2/cuda/cpu_machine/machine.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <random>
+
+#include "gpt2/cuda/cpu_machine/shared.hpp"
+
+namespace simt {
+
+Counts counts{};
+Thread* current = nullptr;
+
+/// A block that runs.
+struct Block {
+    uint3 index{};
+    std::vector<Thread*> threads;
+    unsigned at_barrier = 0;
+    std::uint32_t at_operation[32] = {};  ///< by warp: the lanes that wait
+    std::map<const void*, std::shared_ptr<void>> shared;
+    std::size_t static_bytes = 0, dynamic_bytes = 0;
+
+    // Places for the thread sanitizer, by turns: who is first at the next barrier must
+    // not be seen by who is last to leave this one.
+    char met_at_barrier[2] = {}, met_in_warp[32][2] = {};
+};
+
+namespace {
+
+constexpr std::size_t max_static = 48 << 10, max_dynamic = 227 << 10;
+
+Order order = Order::forward;
+std::mt19937 shuffler(1);
+
+// The launch that runs: there is one at a time.
+std::mutex one_at_a_time;
+Fiber* host = nullptr;
+const std::function<void()>* kernel_now = nullptr;
+std::string failure;
+
+// Places for the thread sanitizer. What came before a launch comes before each of its
+// threads; what a thread did comes before what follows the launch.
+char launched, finished;
+
+template <class T>
+void put_in_order(std::vector<T>& all) {
+    if (order == Order::reverse) std::ranges::reverse(all);
+    if (order == Order::shuffled) std::ranges::shuffle(all, shuffler);
+}
+
+__attribute__((noinline, no_sanitize("thread"))) void wait() {
+    release(&finished);
+    Fiber::hand_on(current->fiber, *host);
+}
+
+__attribute__((noinline)) void run_kernel() {
+    acquire(&launched);
+    (*kernel_now)();
+}
+
+// Not instrumented: it never returns, and would leave its mark on the sanitizer's stack.
+__attribute__((noinline, no_sanitize("address", "thread"))) void run_thread() {
+    run_kernel();
+    current->state = State::returned;
+    release(&finished);
+    Fiber::hand_on(current->fiber, *host, true);
+}
+
+/// Lets every thread that can run do so, round after round, until none can.
+void run_block(Block& block) {
+    std::vector<Thread*> turns = block.threads;
+    put_in_order(turns);
+    for (bool progress = true; progress;) {
+        progress = false;
+        for (Thread* thread : turns) {
+            if (thread->state != State::ready) continue;
+            progress = true;
+            current = thread;
+            threadIdx = thread->index;
+            Fiber::hand_on(*host, thread->fiber);
+            if (!failure.empty()) return;
+        }
+    }
+    const auto waits = [](const Thread* t) { return t->state != State::returned; };
+    const auto stuck = std::ranges::find_if(turns, waits);
+    if (stuck == turns.end()) return;
+    failure = "deadlock: " + describe(**stuck) + " waits for ever; " +
+              std::to_string(turns.size() - std::ranges::count_if(turns, waits)) +
+              " of " + std::to_string(turns.size()) + " threads have returned";
+}
+
+void check_launch(dim3 grid, dim3 block, std::size_t dynamic_bytes) {
+    const std::uint64_t threads = std::uint64_t(block.x) * block.y * block.z;
+    if (threads == 0 || threads > 1024)
+        throw Error("launch: expected 1 to 1024 threads in a block, found " +
+                    std::to_string(threads));
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x >= 1u << 31 ||
+        grid.y > 65535 || grid.z > 65535)
+        throw Error("launch: a grid of " + std::to_string(grid.x) + " x " +
+                    std::to_string(grid.y) + " x " + std::to_string(grid.z) + " blocks");
+    if (dynamic_bytes > max_dynamic)
+        throw Error("launch: expected at most " + std::to_string(max_dynamic) +
+                    " bytes of shared memory, found " + std::to_string(dynamic_bytes));
+}
+
+}  // namespace
+
+void set_order(Order new_order, unsigned seed) {
+    order = new_order;
+    shuffler.seed(seed);
+}
+
+std::string describe(const Thread& thread) {
+    const auto triple = [](const uint3& i) {
+        return " (" + std::to_string(i.x) + "," + std::to_string(i.y) + "," +
+               std::to_string(i.z) + ")";
+    };
+    std::string text =
+        "block" + triple(thread.block->index) + " thread" + triple(thread.index);
+    if (thread.at.file)
+        text +=
+            std::string(" at ") + thread.at.file + ":" + std::to_string(thread.at.line);
+    return text;
+}
+
+void fail(const std::string& what) {
+    failure = what;
+    wait();  // the launch ends, and nobody hands back
+    std::abort();
+}
+
+void barrier(Place at) {
+    const Quiet quiet;
+    Thread& self = *current;
+    Block& block = *self.block;
+    self.state = State::at_barrier;
+    self.at = at;
+    char* place = &block.met_at_barrier[self.barriers % 2];
+    release(place);
+    if (++block.at_barrier < block.threads.size()) {
+        wait();
+    } else {
+        for (Thread* other : block.threads) {
+            if (other->at.line != at.line)
+                fail("divergent barrier: " + describe(self) + ", " + describe(*other));
+            other->state = State::ready;
+            ++other->barriers;
+        }
+        block.at_barrier = 0;
+        ++counts.barriers;
+    }
+    acquire(place);
+}
+
+std::uint64_t warp_operation(Operation operation, std::uint32_t mask, std::uint64_t value,
+                             int source, Place at) {
+    const Quiet quiet;
+    Thread& self = *current;
+    self.operation = operation;
+    self.mask = mask;
+    self.value = value;
+    self.source = source;
+    self.at = at;
+    self.state = State::at_warp_operation;
+    if (!(mask >> self.lane & 1)) fail("not in its own mask: " + describe(self));
+    char* place = &self.block->met_in_warp[self.warp][self.warp_orders % 2];
+    if (operation == Operation::order) release(place);
+
+    std::uint32_t& waiting = self.block->at_operation[self.warp];
+    waiting |= 1u << self.lane;
+    if ((waiting & mask) != mask) {
+        wait();
+    } else {
+        waiting &= ~mask;
+        Thread** lanes = &self.block->threads[self.warp * 32];
+        for (int lane = 0; lane < 32; ++lane) {
+            if (!(mask >> lane & 1)) continue;
+            const Thread& other = *lanes[lane];
+            if (other.operation != operation || other.mask != mask ||
+                other.at.line != at.line)
+                fail("divergent warp operation: " + describe(self) + ", " +
+                     describe(other));
+            if (operation == Operation::shuffle && !(mask >> other.source & 1))
+                fail("shuffle from lane " + std::to_string(other.source) +
+                     ", outside the mask: " + describe(other));
+        }
+        for (int lane = 0; lane < 32; ++lane) {
+            if (!(mask >> lane & 1)) continue;
+            Thread& other = *lanes[lane];
+            if (operation == Operation::shuffle)
+                other.result = lanes[other.source]->value;
+            else
+                ++other.warp_orders;
+            other.state = State::ready;
+        }
+        ++counts.warp_operations;
+    }
+    if (operation == Operation::order) acquire(place);
+    return self.result;
+}
+
+std::shared_ptr<void>& shared_slot(const void* key, std::size_t bytes) {
+    Block& block = *current->block;
+    const auto [place, is_new] = block.shared.try_emplace(key);
+    if (is_new) block.static_bytes += bytes;
+    if (block.static_bytes > max_static + block.dynamic_bytes)
+        fail("more than " + std::to_string(max_static) +
+             " bytes of static shared memory: " + describe(*current));
+    return place->second;
+}
+
+std::size_t dynamic_bytes() { return current->block->dynamic_bytes; }
+
+namespace {
+
+bool in_order(const History::Access& earlier) {
+    const Thread& self = *current;
+    return !earlier.happened || earlier.number == self.number ||
+           earlier.barriers < self.barriers ||
+           (earlier.number / 32 == self.warp && earlier.warp_orders < self.warp_orders);
+}
+
+[[noreturn]] void race(const char* name, std::size_t i, const char* does, const char* did,
+                       const History::Access& earlier) {
+    fail("race on shared memory: " + describe(*current) + " and after: it " + does +
+         name + "[" + std::to_string(i) + "], which thread " +
+         std::to_string(earlier.number) + did + " with no barrier between");
+}
+
+void note(History::Access& access) {
+    access = {current->number, current->barriers, current->warp_orders, true};
+}
+
+}  // namespace
+
+void History::on_read(const char* name, std::size_t i) {
+    if (!write.happened)
+        fail(std::string("shared memory read before it was written: ") + name + "[" +
+             std::to_string(i) + "]: " + describe(*current));
+    if (!in_order(write)) race(name, i, "reads ", " wrote", write);
+    note(read);
+    ++counts.shared_reads;
+}
+
+void History::on_write(const char* name, std::size_t i) {
+    if (!in_order(write)) race(name, i, "writes ", " wrote", write);
+    if (!in_order(read)) race(name, i, "writes ", " read", read);
+    note(write);
+    read = {};
+    ++counts.shared_writes;
+}
+
+void run(dim3 grid, dim3 block, std::size_t dynamic_bytes, std::function<void()> kernel) {
+    check_launch(grid, block, dynamic_bytes);
+    const std::lock_guard lock(one_at_a_time);
+    const Quiet quiet;
+    Fiber self;
+    host = &self;
+    kernel_now = &kernel;
+    failure.clear();
+    blockDim = block;
+    gridDim = grid;
+    ++counts.launches;
+
+    // Two blocks' worth: to the thread sanitizer neighbouring blocks are other threads.
+    static std::vector<std::unique_ptr<Thread>> pool;
+    const unsigned threads = block.x * block.y * block.z;
+    while (pool.size() < 2 * threads) pool.push_back(std::make_unique<Thread>());
+
+    std::vector<std::uint64_t> numbers(std::uint64_t(grid.x) * grid.y * grid.z);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    put_in_order(numbers);
+    release(&launched);
+    unsigned half = 0;
+    for (const std::uint64_t number : numbers) {
+        const auto own = std::make_unique<Block>();  // to the sanitizers, new memory
+        Block& now = *own;
+        now.index = {unsigned(number % grid.x), unsigned(number / grid.x % grid.y),
+                     unsigned(number / grid.x / grid.y)};
+        now.dynamic_bytes = dynamic_bytes;
+        for (unsigned t = 0; t < threads; ++t) {
+            Thread& thread = *pool[half * threads + t];
+            thread.fiber.restart(run_thread);
+            thread.block = &now;
+            thread.index = {t % block.x, t / block.x % block.y, t / block.x / block.y};
+            thread.number = t;
+            thread.lane = t % 32;
+            thread.warp = t / 32;
+            thread.state = State::ready;
+            thread.at = {};
+            thread.barriers = thread.warp_orders = 0;
+            now.threads.push_back(&thread);
+        }
+        half = 1 - half;
+        blockIdx = now.index;
+        run_block(now);
+        acquire(&finished);
+        if (!failure.empty()) throw Error(failure);
+    }
+}
+
+}  // namespace simt

@@ -1,0 +1,3 @@
+// The engine, compiled for a GPU.
+#include "engine.cpp"
+#include "gemm.cpp"

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "gpt2/cuda/simt.hpp"
+#include "gpt2/dtype.hpp"
+
+/// The numbers that weights and caches are stored in. All arithmetic is done in f32.
+namespace gpt2::cuda::inline SIMT_MACHINE {
+
+struct f16 {
+    std::uint16_t bits;
+};
+
+struct bf16 {
+    std::uint16_t bits;
+};
+
+__device__ inline float widen(float x) { return x; }
+
+__device__ inline float widen(f16 x) {
+#ifdef __CUDACC__
+    return __half2float(__ushort_as_half(x.bits));
+#else
+    return from_f16(x.bits);
+#endif
+}
+
+__device__ inline float widen(bf16 x) {  // the upper half of an f32
+    const std::uint32_t bits = std::uint32_t(x.bits) << 16;
+    float wide;
+    memcpy(&wide, &bits, sizeof wide);
+    return wide;
+}
+
+/// To the nearest, ties to even. Only finite numbers are narrowed.
+template <class T>
+__device__ T narrow(float x) {
+    if constexpr (sizeof(T) == 4) {
+        return x;
+    } else if constexpr (std::is_same_v<T, bf16>) {
+        std::uint32_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        return {std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+    } else {
+#ifdef __CUDACC__
+        return {__half_as_ushort(__float2half_rn(x))};
+#else
+        return {to_f16(x)};
+#endif
+    }
+}
+
+/// As many numbers as a thread reads from memory at once: 16 bytes.
+template <class T>
+struct alignas(16) Pack {
+    static constexpr int size = 16 / sizeof(T);
+    T v[size];
+};
+
+/// n numbers, rounded up to whole packs of any type: rows of a matrix of weights begin
+/// that far apart, and what is behind their end is zero.
+inline int padded(int n) { return (n + 7) / 8 * 8; }
+
+// Over the lanes of a warp
+// ------------------------
+// In each round a lane adds what the lane has whose number differs in one bit: after five
+// rounds all have the sum of all 32.
+
+__device__ inline float warp_sum(float x) {
+    SIMT_UNROLL
+    for (int bit = 16; bit > 0; bit /= 2) x += __shfl_xor_sync(~0u, x, bit);
+    return x;
+}
+
+__device__ inline float warp_max(float x) {
+    SIMT_UNROLL
+    for (int bit = 16; bit > 0; bit /= 2) x = fmaxf(x, __shfl_xor_sync(~0u, x, bit));
+    return x;
+}
+
+}  // namespace gpt2::cuda::inline SIMT_MACHINE

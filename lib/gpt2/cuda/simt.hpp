@@ -1,0 +1,45 @@
+#pragma once
+
+/// One kernel source, two machines.
+///
+/// nvcc compiles the kernels of this folder for a GPU; there this header adds next to
+/// nothing. Any other compiler builds the very same text for the machine in cpu_machine/:
+/// a debugger steps through it, a sanitizer watches it, and a race or a barrier that not
+/// all threads reach is an error with a place in the source.
+///
+/// So a kernel keeps to what both understand: threadIdx and its kin, __syncthreads,
+/// __syncwarp, __shfl_sync, __shfl_xor_sync, __threadfence, atomicAdd; shared memory
+/// through SIMT_SHARED and SIMT_DYNAMIC_SHARED; loops unrolled, all or four rounds at a
+/// time, by SIMT_UNROLL and SIMT_UNROLL_4.
+///
+/// All that is compiled for both stands in an inner namespace of its machine's name: a
+/// program may hold both.
+
+#include <cstddef>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#define SIMT_MACHINE gpu
+#define SIMT_UNROLL _Pragma("unroll")
+#define SIMT_UNROLL_4 _Pragma("unroll 4")
+#define SIMT_SHARED(T, name, size) __shared__ T name[size]
+#define SIMT_DYNAMIC_SHARED(T, name)                              \
+    extern __shared__ __align__(16) unsigned char simt_dynamic[]; \
+    T* name = reinterpret_cast<T*>(simt_dynamic)
+
+#else
+#include "gpt2/cuda/cpu_machine/machine.hpp"
+#include "gpt2/cuda/cpu_machine/shared.hpp"
+
+#define SIMT_MACHINE cpu_machine
+#define SIMT_UNROLL
+#define SIMT_UNROLL_4
+#endif
+
+/// Threads that run in step and can look into each other's registers.
+namespace simt {
+inline constexpr int warp_size = 32;
+}
