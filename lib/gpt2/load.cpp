@@ -6,6 +6,7 @@
 
 #include "gpt2/cpu/engine.hpp"
 #include "gpt2/cpu/team.hpp"
+#include "gpt2/cuda/engine.hpp"
 #include "gpt2/error.hpp"
 #include "gpt2/weights.hpp"
 
@@ -36,8 +37,11 @@ std::unique_ptr<Weights> open_weights(const std::filesystem::path& directory,
 
 std::unique_ptr<Model> load_model(const std::filesystem::path& directory,
                                   const LoadOptions& options) {
+    if (options.device == "cuda")
+        return cuda::load(*open_weights(directory, options), options.dtype, options.kv);
     if (options.device != "cpu")
-        throw BadInput(fmt::format("device: expected cpu, found '{}'", options.device));
+        throw BadInput(
+            fmt::format("device: expected cpu or cuda, found '{}'", options.device));
     if (options.threads < 0 || options.threads > max_threads)
         throw BadInput(fmt::format("threads: expected 0 to {}, found {}", max_threads,
                                    options.threads));

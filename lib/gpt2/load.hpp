@@ -15,10 +15,10 @@ namespace gpt2 {
 /// How to run a model.
 struct LoadOptions {
     std::string shape = "own";   ///< "own", or a preset's name to widen the model to
-    std::string device = "cpu";  ///< "cpu"
+    std::string device = "cpu";  ///< "cpu" or "cuda"
     DType dtype = DType::f32;    ///< of the weights in memory; int8 is made on loading
     DType kv = DType::f32;       ///< of the KV cache: f32 or f16
-    int threads = 0;             ///< 0: all processors that this process may use
+    int threads = 0;             ///< of the CPU; 0: all that this process may use
     std::uint64_t seed = 1;      ///< for random weights, and for what widening adds
 };
 
@@ -35,7 +35,8 @@ std::unique_ptr<Weights> open_weights(const std::filesystem::path& directory,
 /// Loads a model directory (`config.json`, `model.safetensors`); this is the only
 /// function that knows which engines there are. The directory "random" stands for random
 /// weights of the shape `options.shape`.
-/// @throws BadInput for unusable files or options.
+/// @throws BadInput for unusable files or options; Unavailable for a device that is not
+///         here
 std::unique_ptr<Model> load_model(const std::filesystem::path& directory,
                                   const LoadOptions& options = {});
 

@@ -143,11 +143,12 @@ void add_common(Arguments& arguments, Options& options) {
     arguments.add(
         "--device",
         [&](const std::string& text) {
-            if (text != "cpu")
+            if (text != "cpu" && text != "cuda")
                 throw gpt2::BadInput(
-                    fmt::format("--device: expected cpu, found '{}'", text));
+                    fmt::format("--device: expected cpu or cuda, found '{}'", text));
+            options.device = text;
         },
-        "Where the model runs: cpu", options.device);
+        "Where the model runs: cpu or cuda", options.device);
 
     arguments.add(
         "--dtype",
