@@ -141,17 +141,14 @@ private:
                         rows, m.k, norm, prepared_.data());
         const bool store = then == Then::store;
         float* sums = store ? y.data() : sums_.data();
-        gemm_.multiply(*stream_, {.m = rows,
-                                  .n = m.n,
-                                  .k = padded(m.k),
-                                  .x = prepared_.data(),
-                                  .x_stride = padded(m.k),
-                                  .w = m.weight.data(),
-                                  .w_stride = padded(m.k),
-                                  .transposed = true,
-                                  .y = sums,
-                                  .y_stride = m.n,
-                                  .dtype = dtype_});
+        gemm_.multiply(*stream_, Product{rows,
+                                         m.n,
+                                         padded(m.k),
+                                         {prepared_.data(), padded(m.k)},
+                                         {m.weight.data(), padded(m.k)},
+                                         true,
+                                         {sums, m.n},
+                                         dtype_});
         if (store) return;
         const std::size_t blocks =
             (std::size_t(rows) * m.n + row_threads - 1) / row_threads;
@@ -386,40 +383,31 @@ void Engine<T>::attend_many(const Span& span, int layer) {
     stream_->launch(gather<T, C>, dim3(unsigned(heads), unsigned(blocks)), dim3(128), 0,
                     batch_, span.first, length, CacheLayer(layout_, layer), keys_.data(),
                     values_.data());
-    gemm_.multiply(*stream_, {.m = n,
-                              .n = reach,
-                              .k = dim,
-                              .x = prepared_.data(),
-                              .x_stride = padded(d),
-                              .x_step = dim,
-                              .w = keys_.data(),
-                              .w_stride = reach,
-                              .transposed = false,
-                              .w_step = std::ptrdiff_t(dim) * reach,
-                              .y = scores_.data(),
-                              .y_stride = reach,
-                              .y_step = std::ptrdiff_t(n) * reach,
-                              .count = heads,
-                              .scale = 1 / std::sqrt(float(dim)),
-                              .dtype = dtype_});
+    const std::ptrdiff_t head = std::ptrdiff_t(dim) * reach;
+    const std::ptrdiff_t head_scores = std::ptrdiff_t(n) * reach;
+    gemm_.multiply(*stream_, Product{n,
+                                     reach,
+                                     dim,
+                                     {prepared_.data(), padded(d), dim},
+                                     {keys_.data(), reach, head},
+                                     false,
+                                     {scores_.data(), reach, head_scores},
+                                     dtype_,
+                                     heads,
+                                     1 / std::sqrt(float(dim))});
     stream_->launch(causal_softmax<T>, dim3(unsigned(n + 3) / 4, unsigned(heads)),
                     dim3(128), 0, scores_.data(), n, span.position, reach,
                     weights_.data());
-    gemm_.multiply(*stream_, {.m = n,
-                              .n = dim,
-                              .k = reach,
-                              .x = weights_.data(),
-                              .x_stride = reach,
-                              .x_step = std::ptrdiff_t(n) * reach,
-                              .w = values_.data(),
-                              .w_stride = dim,
-                              .transposed = false,
-                              .w_step = std::ptrdiff_t(reach) * dim,
-                              .y = attended_.data() + std::size_t(span.first) * d,
-                              .y_stride = d,
-                              .y_step = dim,
-                              .count = heads,
-                              .dtype = dtype_});
+    gemm_.multiply(*stream_,
+                   Product{n,
+                           dim,
+                           reach,
+                           {weights_.data(), reach, head_scores},
+                           {values_.data(), dim, head},
+                           false,
+                           {attended_.data() + std::size_t(span.first) * d, d, dim},
+                           dtype_,
+                           heads});
 }
 
 // Writing

@@ -43,9 +43,9 @@ void Gemm::multiply(Stream& stream, const Product& p) const {
     // like [k, n], and is to be transposed.
     check_blas(cublasGemmStridedBatchedEx(
         handle, p.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k,
-        &p.scale, p.w, type_of(p.dtype), p.w_stride, p.w_step, p.x, type_of(p.dtype),
-        p.x_stride, p.x_step, &zero, p.y, CUDA_R_32F, p.y_stride, p.y_step, p.count,
-        CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+        &p.scale, p.w.first, type_of(p.dtype), p.w.stride, p.w.step, p.x.first,
+        type_of(p.dtype), p.x.stride, p.x.step, &zero, p.y.first, CUDA_R_32F, p.y.stride,
+        p.y.step, p.count, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
     // [gemm]
 }
 

@@ -5,23 +5,25 @@
 
 namespace gpt2::cuda::inline SIMT_MACHINE {
 
-/// y = scale * x w, or as many such products as `count` says. All matrices are row-major;
-/// a stride is the distance of two rows, a step that of two matrices, both in elements.
+/// Matrices of one shape, row-major: where the first begins, and how many elements two
+/// rows, and two matrices, are apart.
+template <class T>
+struct Stack {
+    T* first;
+    int stride;
+    std::ptrdiff_t step = 0;
+};
+
+/// y = scale * x w, `count` times over.
 struct Product {
     int m, n, k;
-    const void* x;  ///< [m, k]
-    int x_stride;
-    std::ptrdiff_t x_step = 0;
-    const void* w;  ///< [n, k] if transposed, else [k, n]
-    int w_stride;
+    Stack<const void> x;  ///< [m, k]
+    Stack<const void> w;  ///< [n, k] if transposed, else [k, n]
     bool transposed;
-    std::ptrdiff_t w_step = 0;
-    float* y;  ///< [m, n]
-    int y_stride;
-    std::ptrdiff_t y_step = 0;
+    Stack<float> y;  ///< [m, n]
+    DType dtype;     ///< of x and w: f32, f16 or bf16; sums are f32
     int count = 1;
     float scale = 1;
-    DType dtype;  ///< of x and w: f32, f16 or bf16; sums and y are f32
 };
 
 /// The only door to cuBLAS, which multiplies when there are many rows.

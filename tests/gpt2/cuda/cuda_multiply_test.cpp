@@ -3,8 +3,8 @@
 
 #include "device_support.hpp"
 #include "gpt2/cuda/gemm.hpp"
-#include "gpt2/error.hpp"
 #include "gpt2/cuda/multiply.hpp"
+#include "gpt2/error.hpp"
 
 using namespace gpt2;
 using namespace gpt2::cuda;
@@ -86,19 +86,17 @@ struct Case {
             const Array<float> sums(y.size());
             stream.launch(prepare<T>, dim3(unsigned(rows + 3) / 4), dim3(row_threads), 0,
                           dx.data(), rows, k, n_or_none, prepared.data());
-            Gemm().multiply(stream, {.m = rows,
-                                     .n = n,
-                                     .k = padded(k),
-                                     .x = prepared.data(),
-                                     .x_stride = padded(k),
-                                     .w = dw.data(),
-                                     .w_stride = padded(k),
-                                     .transposed = true,
-                                     .y = sums.data(),
-                                     .y_stride = n,
-                                     .dtype = std::is_same_v<T, float> ? DType::f32
-                                              : std::is_same_v<T, f16> ? DType::f16
-                                                                       : DType::bf16});
+            const DType dtype = std::is_same_v<T, float> ? DType::f32
+                                : std::is_same_v<T, f16> ? DType::f16
+                                                         : DType::bf16;
+            Gemm().multiply(stream, Product{rows,
+                                            n,
+                                            padded(k),
+                                            {prepared.data(), padded(k)},
+                                            {dw.data(), padded(k)},
+                                            true,
+                                            {sums.data(), n},
+                                            dtype});
             stream.launch(finish_rows, dim3(3), dim3(row_threads), 0, sums.data(), rows,
                           target);
         } else {
@@ -252,22 +250,16 @@ TEST(CudaGemm, MultipliesRowMajorMatrices) {
     Stream stream;
     for (const bool transposed : {false, true}) {
         std::vector<float> y(std::size_t(count * m * ys), NAN);
-        Gemm().multiply(stream, {.m = m,
-                                 .n = n,
-                                 .k = k,
-                                 .x = x.data(),
-                                 .x_stride = xs,
-                                 .x_step = m * xs,
-                                 .w = w.data(),
-                                 .w_stride = ws,
-                                 .transposed = transposed,
-                                 .w_step = 14 * 15,
-                                 .y = y.data(),
-                                 .y_stride = ys,
-                                 .y_step = m * ys,
-                                 .count = count,
-                                 .scale = 0.5f,
-                                 .dtype = DType::f32});
+        Gemm().multiply(stream, Product{m,
+                                        n,
+                                        k,
+                                        {x.data(), xs, m * xs},
+                                        {w.data(), ws, 14 * 15},
+                                        transposed,
+                                        {y.data(), ys, m * ys},
+                                        DType::f32,
+                                        count,
+                                        0.5f});
         for (int b = 0; b < count; ++b)
             for (int i = 0; i < m; ++i)
                 for (int j = 0; j < ys; ++j) {
@@ -290,16 +282,6 @@ TEST(CudaGemm, MultipliesRowMajorMatrices) {
 TEST(CudaGemm, SaysWhatCublasRefuses) {
     Stream stream;
     float x[4] = {};
-    EXPECT_THROW(Gemm().multiply(stream, {.m = 2,
-                                          .n = 2,
-                                          .k = 2,
-                                          .x = x,
-                                          .x_stride = 1,
-                                          .w = x,
-                                          .w_stride = 2,
-                                          .transposed = true,
-                                          .y = x,
-                                          .y_stride = 2,
-                                          .dtype = DType::f32}),
-                 Error);
+    const Product wrong{2, 2, 2, {x, 1}, {x, 2}, true, {x, 2}, DType::f32};
+    EXPECT_THROW(Gemm().multiply(stream, wrong), Error);
 }

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# compiles.sh: the CUDA engine compiles for a GPU, whether or not there is one here.
+#
+# For sm_80, sm_90 and PTX, with the flags of lib/gpt2/cuda/cuda.cmake: a warning, or a
+# kernel whose registers spill into memory, is an error. The stand-in for cuBLAS must have
+# cuBLAS's own interface. Status 77 where there is no nvcc.
+
+set -euo pipefail
+source=$(realpath "$(dirname "$0")/../../..")
+PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
+if ! nvcc=$(command -v nvcc); then
+    echo "not checked: there is no nvcc on this machine"
+    exit 77
+fi
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+
+cmake -S "$source" -B "$build" -G Ninja -DGPT2_CUDA=ON -DGPT2_TESTS=OFF >"$build/log" ||
+    { cat "$build/log"; exit 1; }
+grep 'CUDA engine' "$build/log"
+objects=CMakeFiles/gpt2.dir/lib/gpt2/cuda
+ninja -C "$build" "$objects/gpu.cu.o" "$objects/device.cu.o"
+
+include=$(dirname "$(realpath "$nvcc")")/../include
+"${CXX:-g++}" -std=c++20 -fsyntax-only -isystem "$include" -I "$source/lib" \
+    "$source/lib/gpt2/cuda/cpu_machine/cublas.cpp"
+echo "the CUDA engine compiles"
