@@ -11,14 +11,18 @@
 /// between.
 namespace gpt2::cuda::inline SIMT_MACHINE {
 
-constexpr int attend_warps = 4;  ///< of a block of `attend`
+constexpr int attend_threads = 128;  ///< of a block of `attend`
+/// Of the same block.
+constexpr int attend_warps = attend_threads / simt::warp_size;
 
 /// A softmax that sees its scores bit by bit (Milakov and Gimelshein, "Online normalizer
 /// calculation for softmax", 2018): `values` are sums over weights exp(score - top), and
 /// shrink whenever a higher top turns up.
 template <int size>
 struct Running {
-    float top = -INFINITY, sum = 0, values[size] = {};
+    float top = -INFINITY;    ///< the highest score
+    float sum = 0;            ///< of the weights
+    float values[size] = {};  ///< sums of weight x value, for some channels
 
     /// Everything so far, relative to a top that is at least the old one.
     __device__ void raise(float new_top) {
@@ -56,9 +60,9 @@ struct Partial {
 /// the two layouts of the cache are for.
 ///
 /// @param q, out   [rows, n_embd], from `first_row` on
-/// @param spread   channels a lane has: head_dim / 32, rounded up
+/// @tparam spread  channels a lane has: at least head_dim / 32
 template <class T, int spread>
-__global__ void __launch_bounds__(attend_warps* simt::warp_size)
+__global__ void __launch_bounds__(attend_threads, 4)
     attend(const float* q, Batch batch, int first_row, CacheLayer cache, Partial partial,
            float* out) {
     constexpr int block = KvLayout::positions, channels = spread * simt::warp_size;
@@ -90,7 +94,7 @@ __global__ void __launch_bounds__(attend_warps* simt::warp_size)
 
         // [attend]
         float score = 0;
-        SIMT_UNROLL
+        SIMT_UNROLL_BY(16)
         for (int c = 0; c < dim; ++c) score += query[c] * widen(keys[c * block]);
         if (lane >= count) score = -INFINITY;
 
@@ -99,6 +103,7 @@ __global__ void __launch_bounds__(attend_warps* simt::warp_size)
         mine.sum += warp_sum(weight);
         weights[warp * block + lane] = weight;
         __syncwarp();
+        SIMT_UNROLL_BY(8)
         for (int t = 0; t < count; ++t) {
             const float w = weights[warp * block + t];
             SIMT_UNROLL

@@ -15,7 +15,7 @@ struct Batch {
     int* position;      ///< [rows]
     int* sequence;      ///< [rows]: which line of the block table
     std::byte** table;  ///< [sequences, table_width]: block i of a sequence's cache
-    int table_width;
+    int table_width;    ///< blocks that the longest sequence takes
 
     /// The block of the cache that a row's position `at` falls into.
     __device__ std::byte* block(int row, int at) const {
@@ -25,10 +25,13 @@ struct Batch {
 
 /// Where one layer lies in a block: elements from the block's start (see KvLayout).
 struct CacheLayer {
-    std::size_t first_key, first_value;
-    int head_dim, head_stride;
-    bool half;  ///< f16, not f32
+    std::size_t first_key;    ///< of the first head
+    std::size_t first_value;  ///< of the first head
+    int head_dim;             ///< as in KvLayout
+    int head_stride;          ///< as in KvLayout
+    bool half;                ///< f16, not f32
 
+    /// Layer `layer` of such a block.
     CacheLayer(const KvLayout& layout, int layer)
         : first_key(layout.keys(layer, 0)),
           first_value(layout.values(layer, 0)),
@@ -45,6 +48,7 @@ struct CacheLayer {
         return first_value + std::size_t(head) * head_stride * KvLayout::positions;
     }
 
+    /// Element i of a block becomes x.
     __device__ void put(std::byte* block, std::size_t i, float x) const {
         if (half)
             reinterpret_cast<f16*>(block)[i] = narrow<f16>(x);

@@ -7,7 +7,7 @@
 /// The next token, chosen on the device: what Sampler::pick does, without the host.
 namespace gpt2::cuda::inline SIMT_MACHINE {
 
-constexpr int choose_threads = 512;
+constexpr int choose_threads = 512;  ///< of the one block of `choose`
 
 /// A logit and its token as one number: greater means better. Among equal logits the
 /// lower id is the better one.
@@ -20,6 +20,7 @@ __device__ inline std::uint64_t rank_of(float logit, int id) {
     return std::uint64_t(bits) << 32 | std::uint32_t(~id);
 }
 
+/// The token of a rank.
 __device__ inline int token_of(std::uint64_t rank) { return int(~std::uint32_t(rank)); }
 
 /// Puts the threads' numbers together, two by two; every thread gets the result.

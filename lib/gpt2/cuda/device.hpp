@@ -37,6 +37,8 @@ template <class T>
 class Array {
 public:
     Array() = default;
+
+    /// Of that many elements, their content unspecified.
     explicit Array(std::size_t size, Place place = Place::device)
         : size_(size), memory_(allocate(size * sizeof(T), place)) {}
 
@@ -94,6 +96,7 @@ public:
     ~Graph();
     Graph(const Graph&) = delete;
 
+    /// Gives all of it to the stream.
     void launch(Stream& stream) const;
 
 private:
@@ -111,7 +114,7 @@ public:
     void wait() const;            ///< until the stream has passed the last mark
 
 private:
-    void* handle_ = nullptr;
+    [[maybe_unused]] void* handle_ = nullptr;
 };
 
 // The launch, for each machine

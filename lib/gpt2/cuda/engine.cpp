@@ -201,8 +201,8 @@ private:
         stream_->launch(attend<C, spread>,
                         dim3(unsigned(layout_.n_head), unsigned(span.count),
                              unsigned(splits_for(span.count))),
-                        dim3(attend_warps * simt::warp_size), 0, q_.data(), batch_,
-                        span.first, CacheLayer(layout_, layer),
+                        dim3(attend_threads), 0, q_.data(), batch_, span.first,
+                        CacheLayer(layout_, layer),
                         Partial{found_.data(), arrived_.data()}, attended_.data());
     }
 
@@ -440,7 +440,11 @@ Token Engine<T>::run_ahead(KvCache& cache, Token next, int steps, const Sampler&
         KvCache& cache;
         Stream& stream;
         ~GiveBack() {
-            stream.wait();
+            try {
+                stream.wait();
+            } catch (const Error&) {
+                // A device that has failed says so again whenever it is asked.
+            }
             cache.truncate(cache.size());
         }
     } give_back{cache, *stream_};

@@ -13,7 +13,8 @@ namespace gpt2::cuda::inline SIMT_MACHINE {
 
 /// A layer norm's parameters, [k] each; null: the rows are taken as they are.
 struct Norm {
-    const float *gain, *bias;
+    const float* gain;  ///< null for none
+    const float* bias;  ///< looked at where there is a gain
 };
 
 /// What becomes of a sum.
@@ -26,20 +27,22 @@ enum class Then {
 
 /// Where the sums of a product go.
 struct Target {
-    Then then;
-    float* y;  ///< [rows, n]; for `remember` [rows, n / 3]
-    int n;     ///< columns of the product
-    const float* bias;
-    Batch batch;  ///< for `remember`, like what follows
-    CacheLayer cache;
+    Then then;          ///< what becomes of them
+    float* y;           ///< [rows, n]; for `remember` [rows, n / 3]
+    int n;              ///< columns of the product
+    const float* bias;  ///< [n]; not looked at for `store`
+    Batch batch;        ///< for `remember`: whose keys and values they are
+    CacheLayer cache;   ///< for `remember`: and where they go
 };
 
+/// GPT-2's: with the tanh.
 __device__ inline float gelu(float x) {
     const float root = 0.7978845608f;  // sqrt(2 / pi)
     return 0.5f * x * (1 + tanhf(root * (x + 0.044715f * x * x * x)));
 }
 
 // [finish]
+/// Does with one sum what the target says.
 __device__ inline void finish(const Target& t, int row, int column, float sum) {
     if (t.then == Then::store) {
         t.y[std::size_t(row) * t.n + column] = sum;
@@ -87,7 +90,8 @@ __device__ void normalise(const Norm& norm, int k, Get get, Put put) {
 constexpr int few_threads = 128;  ///< of a block of multiply_few
 
 /// y = f(norm(x) W + b) for at most `max_rows` rows: one warp for each column, which asks
-/// memory for 16 bytes of the matrix a lane. Blocks share the columns out among them.
+/// memory for 4 times 16 bytes of the matrix a lane. Blocks share the columns out among
+/// them.
 ///
 /// Every block reads and normalises all of x for itself: a few KiB from the cache cost
 /// less than one more kernel.
@@ -101,8 +105,10 @@ template <class T, int max_rows>
 __global__ void __launch_bounds__(few_threads, max_rows <= 2 ? 8 : 4)
     multiply_few(const float* x, int rows, int k, Norm norm, const T* w, Target target) {
     SIMT_DYNAMIC_SHARED(float, input);
-    const int stride = (k + 7) / 8 * 8, warps = few_threads / simt::warp_size;
+    const int stride = padded(k), warps = few_threads / simt::warp_size;
     const int warp = threadIdx.x / simt::warp_size, lane = threadIdx.x % simt::warp_size;
+    const int packs = stride / Pack<T>::size;
+    constexpr int ahead = 4;
 
     for (int i = threadIdx.x; i < max_rows * stride; i += few_threads) {
         const int row = i / stride, c = i % stride;
@@ -122,15 +128,24 @@ __global__ void __launch_bounds__(few_threads, max_rows <= 2 ? 8 : 4)
         const Pack<T>* weights =
             reinterpret_cast<const Pack<T>*>(w + std::size_t(column) * stride);
         float sums[max_rows] = {};
-        SIMT_UNROLL_4
-        for (int p = lane; p < stride / Pack<T>::size; p += simt::warp_size) {
-            const Pack<T> pack = weights[p];
+        for (int first = lane; first < packs; first += ahead * simt::warp_size) {
+            Pack<T> some[ahead];  // all on their way before the first is waited for
             SIMT_UNROLL
-            for (int i = 0; i < Pack<T>::size; ++i) {
-                const float weight = widen(pack.v[i]);
+            for (int a = 0; a < ahead; ++a) {
+                const int p = first + a * simt::warp_size;
+                some[a] = p < packs ? weights[p] : Pack<T>{};
+            }
+            SIMT_UNROLL
+            for (int a = 0; a < ahead; ++a) {
+                const int p = first + a * simt::warp_size;
+                if (p >= packs) break;
                 SIMT_UNROLL
-                for (int row = 0; row < max_rows; ++row)
-                    sums[row] += weight * input[row * stride + p * Pack<T>::size + i];
+                for (int i = 0; i < Pack<T>::size; ++i) {
+                    const float weight = widen(some[a].v[i]);
+                    SIMT_UNROLL
+                    for (int row = 0; row < max_rows; ++row)
+                        sums[row] += weight * input[row * stride + p * Pack<T>::size + i];
+                }
             }
         }
         SIMT_UNROLL
@@ -153,7 +168,7 @@ __global__ void __launch_bounds__(row_threads)
     const int warps = row_threads / simt::warp_size, lane = threadIdx.x % simt::warp_size;
     const int row = blockIdx.x * warps + threadIdx.x / simt::warp_size;
     if (row >= rows) return;
-    const int stride = (k + 7) / 8 * 8;
+    const int stride = padded(k);
     const float* from = x + std::size_t(row) * k;
     T* to = out + std::size_t(row) * stride;
     if (norm.gain)
@@ -183,7 +198,7 @@ __global__ void __launch_bounds__(row_threads)
 template <class T>
 __global__ void __launch_bounds__(row_threads)
     embed(Batch batch, const T* tokens, const float* positions, int k, float* x) {
-    const int row = blockIdx.x, stride = (k + 7) / 8 * 8;
+    const int row = blockIdx.x, stride = padded(k);
     const T* token = tokens + std::size_t(batch.token[row]) * stride;
     const float* position = positions + std::size_t(batch.position[row]) * k;
     for (int c = threadIdx.x; c < k; c += row_threads)

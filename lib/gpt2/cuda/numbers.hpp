@@ -9,16 +9,20 @@
 /// The numbers that weights and caches are stored in. All arithmetic is done in f32.
 namespace gpt2::cuda::inline SIMT_MACHINE {
 
+/// IEEE 754 half precision.
 struct f16 {
-    std::uint16_t bits;
+    std::uint16_t bits;  ///< sign, 5 of the exponent, 10
 };
 
+/// The upper half of an f32.
 struct bf16 {
-    std::uint16_t bits;
+    std::uint16_t bits;  ///< sign, 8 of the exponent, 7
 };
 
+/// To f32: exact.
 __device__ inline float widen(float x) { return x; }
 
+/// To f32: exact.
 __device__ inline float widen(f16 x) {
 #ifdef __CUDACC__
     return __half2float(__ushort_as_half(x.bits));
@@ -27,7 +31,8 @@ __device__ inline float widen(f16 x) {
 #endif
 }
 
-__device__ inline float widen(bf16 x) {  // the upper half of an f32
+/// To f32: exact.
+__device__ inline float widen(bf16 x) {
     const std::uint32_t bits = std::uint32_t(x.bits) << 16;
     float wide;
     memcpy(&wide, &bits, sizeof wide);
@@ -55,25 +60,27 @@ __device__ T narrow(float x) {
 /// As many numbers as a thread reads from memory at once: 16 bytes.
 template <class T>
 struct alignas(16) Pack {
-    static constexpr int size = 16 / sizeof(T);
-    T v[size];
+    static constexpr int size = 16 / sizeof(T);  ///< how many
+    T v[size];                                   ///< side by side in memory
 };
 
 /// n numbers, rounded up to whole packs of any type: rows of a matrix of weights begin
 /// that far apart, and what is behind their end is zero.
-inline int padded(int n) { return (n + 7) / 8 * 8; }
+constexpr int padded(int n) { return (n + 7) / 8 * 8; }
 
 // Over the lanes of a warp
 // ------------------------
 // In each round a lane adds what the lane has whose number differs in one bit: after five
 // rounds all have the sum of all 32.
 
+/// The sum over the warp, to every lane.
 __device__ inline float warp_sum(float x) {
     SIMT_UNROLL
     for (int bit = 16; bit > 0; bit /= 2) x += __shfl_xor_sync(~0u, x, bit);
     return x;
 }
 
+/// The greatest in the warp, to every lane.
 __device__ inline float warp_max(float x) {
     SIMT_UNROLL
     for (int bit = 16; bit > 0; bit /= 2) x = fmaxf(x, __shfl_xor_sync(~0u, x, bit));

@@ -10,30 +10,40 @@
 /// A model's numbers, on the device.
 namespace gpt2::cuda::inline SIMT_MACHINE {
 
-/// [n, padded(k)] and [n]
+/// A matrix of weights and its bias.
 template <class T>
 struct Matrix {
-    int k, n;
-    Array<T> weight;
-    Array<float> bias;
+    int k;              ///< what one output sums over
+    int n;              ///< outputs
+    Array<T> weight;    ///< [n, padded(k)]
+    Array<float> bias;  ///< [n]; none for the head
 
+    /// Of both.
     std::size_t bytes() const { return weight.bytes() + bias.bytes(); }
 };
 
+/// A layer norm's parameters.
 struct NormParameters {
-    Array<float> gain, bias;
+    Array<float> gain;  ///< [k]
+    Array<float> bias;  ///< [k]
 
+    /// As a kernel takes them.
     Norm norm() const { return {gain.data(), bias.data()}; }
+    /// Of both.
     std::size_t bytes() const { return gain.bytes() + bias.bytes(); }
 };
 
+/// One layer, named as in Part.
 template <class T>
 struct Layer {
-    NormParameters ln_1;
-    Matrix<T> attn, attn_proj;
-    NormParameters ln_2;
-    Matrix<T> fc, mlp_proj;
+    NormParameters ln_1;  ///< before attention
+    Matrix<T> attn;       ///< queries, keys and values side by side
+    Matrix<T> attn_proj;  ///< what the heads found, back into the stream
+    NormParameters ln_2;  ///< before the MLP
+    Matrix<T> fc;         ///< into the hidden layer
+    Matrix<T> mlp_proj;   ///< and back
 
+    /// Of all.
     std::size_t bytes() const {
         return ln_1.bytes() + attn.bytes() + attn_proj.bytes() + ln_2.bytes() +
                fc.bytes() + mlp_proj.bytes();
@@ -44,6 +54,7 @@ struct Layer {
 template <class T>
 class Loader {
 public:
+    /// Both must outlive it.
     Loader(const Weights& weights, Stream& stream) : weights_(weights), stream_(stream) {}
 
     /// A vector, or any tensor as it stands.
@@ -54,6 +65,7 @@ public:
         return on_device(all);
     }
 
+    /// Two vectors.
     NormParameters norm(Part gain, Part bias, int layer = 0) const {
         return {floats(gain, layer), floats(bias, layer)};
     }
@@ -80,6 +92,7 @@ public:
         return {k, n, on_device(all), {}};
     }
 
+    /// Layer i, whole.
     Layer<T> layer(int i) const {
         return {norm(Part::ln_1_gain, Part::ln_1_bias, i),
                 matrix(Part::attn_weight, Part::attn_bias, i),

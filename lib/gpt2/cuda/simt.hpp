@@ -9,8 +9,8 @@
 ///
 /// So a kernel keeps to what both understand: threadIdx and its kin, __syncthreads,
 /// __syncwarp, __shfl_sync, __shfl_xor_sync, __threadfence, atomicAdd; shared memory
-/// through SIMT_SHARED and SIMT_DYNAMIC_SHARED; loops unrolled, all or four rounds at a
-/// time, by SIMT_UNROLL and SIMT_UNROLL_4.
+/// through SIMT_SHARED and SIMT_DYNAMIC_SHARED; loops unrolled by SIMT_UNROLL,
+/// or n rounds at a time by SIMT_UNROLL_BY(n).
 ///
 /// All that is compiled for both stands in an inner namespace of its machine's name: a
 /// program may hold both.
@@ -24,7 +24,8 @@
 
 #define SIMT_MACHINE gpu
 #define SIMT_UNROLL _Pragma("unroll")
-#define SIMT_UNROLL_4 _Pragma("unroll 4")
+#define SIMT_UNROLL_BY(n) SIMT_PRAGMA(unroll n)
+#define SIMT_PRAGMA(x) _Pragma(#x)
 #define SIMT_SHARED(T, name, size) __shared__ T name[size]
 #define SIMT_DYNAMIC_SHARED(T, name)                              \
     extern __shared__ __align__(16) unsigned char simt_dynamic[]; \
@@ -36,10 +37,10 @@
 
 #define SIMT_MACHINE cpu_machine
 #define SIMT_UNROLL
-#define SIMT_UNROLL_4
+#define SIMT_UNROLL_BY(n)
 #endif
 
-/// Threads that run in step and can look into each other's registers.
 namespace simt {
+/// Threads that run in step and can look into each other's registers.
 inline constexpr int warp_size = 32;
-}
+}  // namespace simt

@@ -115,7 +115,7 @@ void check_few(const Config& config, const std::vector<int>& lengths, int splits
         stream.clear(out.data(), out.bytes());
         stream.launch(attend<C, spread>,
                       dim3(unsigned(config.n_head), unsigned(rows), unsigned(splits)),
-                      dim3(attend_warps * simt::warp_size), 0, q.data(), batch, first_row,
+                      dim3(attend_threads), 0, q.data(), batch, first_row,
                       CacheLayer(s.layout, layer), Partial{found.data(), arrived.data()},
                       out.data());
         EXPECT_LT(support::largest_difference(on_host(out), expected), 1e-5)

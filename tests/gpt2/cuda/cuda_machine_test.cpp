@@ -179,9 +179,11 @@ __global__ void too_much_shared_memory(float* out) {
     out[threadIdx.x] = float(double(s[threadIdx.x]));
 }
 
-__global__ void past_the_end(float* out) { out[threadIdx.x + 1] = 1; }
+[[maybe_unused]] __global__ void past_the_end(float* out) { out[threadIdx.x + 1] = 1; }
 
-__global__ void before_the_start(float* out) { out[int(threadIdx.x) - 1] = 1; }
+[[maybe_unused]] __global__ void before_the_start(float* out) {
+    out[int(threadIdx.x) - 1] = 1;
+}
 
 // ----------------
 

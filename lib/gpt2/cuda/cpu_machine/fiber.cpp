@@ -54,7 +54,7 @@ simt_hand_on:
 
 Fiber::~Fiber() {
 #ifdef __SANITIZE_THREAD__
-    if (stack_ && thread_) __tsan_destroy_fiber(thread_);
+    if (stack_ && thread_ && ended_) __tsan_destroy_fiber(thread_);
 #endif
     if (stack_) munmap(stack_ - guard_bytes, stack_bytes + guard_bytes);
 }
@@ -74,12 +74,7 @@ void Fiber::restart(void (*entry)()) {
     __asan_unpoison_memory_region(stack_, stack_bytes);
     shadow_ = nullptr;
 #endif
-#ifdef __SANITIZE_THREAD__
-    if (!ended_ && thread_) {
-        __tsan_destroy_fiber(thread_);
-        thread_ = nullptr;
-    }
-#endif
+    if (!ended_) thread_ = nullptr;  // lost: the sanitizer takes back only what has ended
     ended_ = false;
 #if defined(__x86_64__)
     // What simt_hand_on expects to find: six registers, then where to return to. Behind
