@@ -65,7 +65,7 @@ __global__ void barrier_in_a_warp_of_two_minds(float* out) {
         __syncthreads();
     else
         __syncwarp();
-    out[0] = 1;
+    out[threadIdx.x] = 1;
 }
 
 // Warp operations
