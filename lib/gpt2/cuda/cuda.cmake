@@ -52,7 +52,7 @@ endif()
 function(gpt2_add_simt)
   file(GLOB sources CONFIGURE_DEPENDS lib/gpt2/cuda/cpu_machine/*.cpp)
   add_library(gpt2_simt STATIC EXCLUDE_FROM_ALL ${sources} lib/gpt2/cuda/engine.cpp
-              lib/gpt2/cuda/gemm.cpp)
+              lib/gpt2/cuda/gemm.cpp lib/gpt2/cuda/plan.cpp)
   target_include_directories(gpt2_simt PRIVATE lib/gpt2/cuda/cpu_machine)
   target_link_libraries(gpt2_simt PUBLIC gpt2)
 endfunction()

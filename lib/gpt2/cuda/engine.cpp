@@ -11,6 +11,7 @@
 #include "gpt2/cuda/gemm.hpp"
 #include "gpt2/cuda/multiply.hpp"
 #include "gpt2/cuda/parameters.hpp"
+#include "gpt2/cuda/plan.hpp"
 #include "gpt2/error.hpp"
 
 namespace gpt2::cuda {
@@ -18,13 +19,8 @@ inline namespace SIMT_MACHINE {
 
 namespace {
 
-/// Rows that multiply_few takes at most: with more, each weight is used often enough that
-/// a library's tiles pay.
-constexpr int few = 8;
-
-/// Queries of one sequence that `attend_many` takes at a time: its scores are
-/// [heads, queries, positions].
-constexpr int queries_at_a_time = 1024;
+/// Thread blocks that share one row's attention, at most.
+constexpr int most_splits = 16;
 
 /// Blocks of KV caches, in the device's memory.
 class DevicePool final : public KvPool {
@@ -47,12 +43,6 @@ private:
     std::shared_ptr<Stream> stream_;
 };
 
-/// Consecutive rows of a pass that attend by the same kernels.
-struct Span {
-    int first, count, position;
-    bool many;  ///< of one sequence, `position` the first row's
-};
-
 template <class T>
 class Engine final : public Model {
 public:
@@ -62,6 +52,7 @@ public:
           layout_(weights.config(), kv),
           dtype_(dtype),
           stream_(std::move(stream)),
+          plan_(weights.config().n_ctx),
           written_(std::size_t(weights.config().n_ctx), Place::both),
           weights_of_choice_(std::size_t(weights.config().n_vocab)) {
         const Loader<T> loader(weights, *stream_);
@@ -69,7 +60,6 @@ public:
         positions_ = loader.floats(Part::position_embedding);
         for (int i = 0; i < config().n_layer; ++i) layers_.push_back(loader.layer(i));
         ln_f_ = loader.norm(Part::ln_f_gain, Part::ln_f_bias);
-        batch_.table_width = KvLayout::blocks_for(config().n_ctx);
     }
 
     std::size_t weight_bytes() const override {
@@ -83,26 +73,23 @@ public:
 
 private:
     void run(std::span<const Step> batch, Logits& logits) override {
-        plan(batch);
-        pass(int(rows_.token.size()), int(rows_.wanted.size()));
-        if (!rows_.wanted.empty())
+        lay_out(batch);
+        pass(plan_.rows(), plan_.wanted());
+        if (plan_.wanted() > 0)
             stream_->copy(logits[0].data(), logits_.data(),
-                          rows_.wanted.size() * config().n_vocab * sizeof(float));
+                          std::size_t(plan_.wanted()) * config().n_vocab * sizeof(float));
         stream_->wait();
     }
 
     Token run_ahead(KvCache& cache, Token next, int steps, const Sampler& sampler,
                     const std::function<bool(Token)>& on_token);
 
-    void plan(std::span<const Step> batch, int ahead = 0);
-    void add_span(const Step& step, int first);
-    void make_room(int rows, int sequences, int wanted);
-    void upload();
+    void lay_out(std::span<const Step> batch, int ahead = 0);
 
     // [pass]
     /// The forward pass: five kernels a layer where rows are few.
     void pass(int rows, int wanted) {
-        stream_->launch(embed<T>, dim3(rows), dim3(row_threads), 0, batch_,
+        stream_->launch(embed<T>, dim3(rows), dim3(row_threads), 0, plan_.batch(),
                         head_.weight.data(), positions_.data(), config().n_embd,
                         x_.data());
         for (int i = 0; i < config().n_layer; ++i) {
@@ -117,7 +104,7 @@ private:
         const bool all = wanted == rows;  // they are in order
         if (!all)
             stream_->launch(take_rows, dim3(wanted), dim3(row_threads), 0, x_.data(),
-                            wanted_.data(), config().n_embd, attended_.data());
+                            plan_.wanted_rows(), config().n_embd, attended_.data());
         multiply(all ? x_ : attended_, wanted, ln_f_.norm(), head_, Then::store, logits_,
                  0);
     }
@@ -129,8 +116,8 @@ private:
     /// y = f(norm(x) W + b), one way or the other (see multiply.hpp).
     void multiply(const Array<float>& x, int rows, Norm norm, const Matrix<T>& m,
                   Then then, const Array<float>& y, int layer) {
-        const Target target{then,          y.data(), m.n,
-                            m.bias.data(), batch_,   CacheLayer(layout_, layer)};
+        const Target target{then,          y.data(),      m.n,
+                            m.bias.data(), plan_.batch(), CacheLayer(layout_, layer)};
         if (rows <= 1 && fits<1>(m.k)) return multiply_as<1>(x, rows, norm, m, target);
         if (rows <= 2 && fits<2>(m.k)) return multiply_as<2>(x, rows, norm, m, target);
         if (rows <= 4 && fits<4>(m.k)) return multiply_as<4>(x, rows, norm, m, target);
@@ -179,7 +166,7 @@ private:
     // ---------
 
     void attend_all(int layer) {
-        for (const Span& span : spans_)
+        for (const Span& span : plan_.spans())
             if (layout_.dtype == DType::f16)
                 span.many ? attend_many<f16>(span, layer) : attend_few<f16>(span, layer);
             else
@@ -201,16 +188,16 @@ private:
         stream_->launch(attend<C, spread>,
                         dim3(unsigned(layout_.n_head), unsigned(span.count),
                              unsigned(splits_for(span.count))),
-                        dim3(attend_threads), 0, q_.data(), batch_, span.first,
+                        dim3(attend_threads), 0, q_.data(), plan_.batch(), span.first,
                         CacheLayer(layout_, layer),
                         Partial{found_.data(), arrived_.data()}, attended_.data());
     }
 
     /// As many as keep the device busy, but not more than there are blocks to share.
     int splits_for(int rows) const {
-        const int most = std::max(1, batch_.table_width / attend_warps);
+        const int most = std::max(1, plan_.batch().table_width / attend_warps);
         return std::clamp(4 * multiprocessors_ / (layout_.n_head * rows), 1,
-                          std::min(most, 16));
+                          std::min(most, most_splits));
     }
 
     template <class C>
@@ -227,18 +214,8 @@ private:
     std::vector<Layer<T>> layers_;
     NormParameters ln_f_;
 
-    // What the pass works on, as the host lays it out ...
-    struct {
-        std::vector<int> token, position, sequence, wanted;
-        std::vector<std::byte*> table;
-    } rows_;
-    std::vector<Span> spans_;
-
-    // ... and on the device. All stay allocated for the next pass.
-    Batch batch_{};
-    int row_room_ = 0, sequence_room_ = 0, wanted_room_ = 0, few_room_ = 0;
-    Array<int> token_, position_, sequence_, wanted_;
-    Array<std::byte*> table_;
+    // One pass at a time: what it works on stays allocated for the next.
+    Plan plan_;
     Array<float> x_;         // [rows, n_embd]: the residual stream
     Array<float> q_;         // [rows, n_embd]
     Array<float> attended_;  // [rows, n_embd]; for the head, the rows wanted
@@ -259,107 +236,32 @@ private:
     Array<std::uint64_t> weights_of_choice_;
 };
 
-// Laying a batch out
-// ------------------
-
-/// @param ahead  positions behind each step that the table should cover too
+/// Lays the batch out and makes room for what the pass computes. The recorded graph knows
+/// all this memory by its address: where any of it moves, the graph goes.
 template <class T>
-void Engine<T>::plan(std::span<const Step> batch, int ahead) {
-    rows_ = {};
-    spans_.clear();
-    for (std::size_t s = 0; s < batch.size(); ++s) {
-        const Step& step = batch[s];
-        const int first = int(rows_.token.size()), n = int(step.tokens.size());
-        for (int i = 0; i < n; ++i) {
-            rows_.token.push_back(step.tokens[std::size_t(i)]);
-            rows_.position.push_back(step.cache.size() + i);
-            rows_.sequence.push_back(int(s));
-            if (step.rows == Rows::all || (step.rows == Rows::last && i == n - 1))
-                rows_.wanted.push_back(first + i);
-        }
-        rows_.table.resize((s + 1) * std::size_t(batch_.table_width));
-        for (int b = 0; b < KvLayout::blocks_for(step.cache.size() + n + ahead); ++b)
-            rows_.table[s * std::size_t(batch_.table_width) + std::size_t(b)] =
-                step.cache.block(b);
-        add_span(step, first);
-    }
-    make_room(int(rows_.token.size()), int(batch.size()), int(rows_.wanted.size()));
-    upload();
-}
-
-/// Short steps go together, whosever they are; a long one goes alone, in pieces.
-template <class T>
-void Engine<T>::add_span(const Step& step, int first) {
-    const int n = int(step.tokens.size());
-    if (n > few) {
-        for (int i = 0; i < n; i += queries_at_a_time)
-            spans_.push_back({first + i, std::min(queries_at_a_time, n - i),
-                              step.cache.size() + i, true});
-    } else if (!spans_.empty() && !spans_.back().many &&
-               spans_.back().count < queries_at_a_time) {
-        spans_.back().count += n;
-    } else {
-        spans_.push_back({first, n, 0, false});
-    }
-}
-
-/// The recorded graph knows all this memory by its address: where any of it moves, the
-/// graph goes.
-template <class T>
-void Engine<T>::make_room(int rows, int sequences, int wanted) {
-    const std::size_t d = std::size_t(config().n_embd);
-    if (rows > row_room_) {
-        row_room_ = 0;  // until all of it is there
-        const std::size_t n = std::size_t(rows);
-        token_ = position_ = sequence_ = wanted_ = {};
-        token_ = Array<int>(n);
-        position_ = Array<int>(n);
-        sequence_ = Array<int>(n);
-        wanted_ = Array<int>(n);
-        x_ = Array<float>(n * d);
-        q_ = Array<float>(n * d);
-        attended_ = Array<float>(n * d);
-        hidden_ = Array<float>(n * 4 * d);
-        prepared_ = Array<T>(n * std::size_t(padded(int(4 * d))));
-        sums_ = Array<float>(n * 4 * d);
-        row_room_ = rows;
-        graph_.reset();
-    }
-    if (sequences > sequence_room_) {
-        table_ = Array<std::byte*>(std::size_t(sequences) * batch_.table_width);
-        sequence_room_ = sequences;
-        graph_.reset();
-    }
-    if (wanted > wanted_room_) {
-        logits_ = Array<float>(std::size_t(wanted) * config().n_vocab);
-        wanted_room_ = wanted;
-        graph_.reset();
-    }
-    for (const Span& span : spans_)
-        if (!span.many && span.count > few_room_) {
-            const std::size_t heads = std::size_t(span.count) * layout_.n_head;
-            found_ = Array<float>(heads * 16 * std::size_t(layout_.head_dim + 2));
-            arrived_ = Array<unsigned>(heads);
-            stream_->clear(arrived_.data(), arrived_.bytes());
-            few_room_ = span.count;
-            graph_.reset();
-        }
-    batch_.token = token_.data();
-    batch_.position = position_.data();
-    batch_.sequence = sequence_.data();
-    batch_.table = table_.data();
-}
-
-template <class T>
-void Engine<T>::upload() {
-    const auto put = [&](const auto& array, const auto& from) {
-        stream_->copy(array.data(), from.data(), from.size() * sizeof(from[0]));
+void Engine<T>::lay_out(std::span<const Step> batch, int ahead) {
+    bool moved = plan_.lay_out(batch, ahead, *stream_);
+    const auto grow = [&](auto& array, std::size_t size) {
+        if (size <= array.size()) return false;
+        array = {};  // given back before the larger one is asked for
+        array = std::remove_reference_t<decltype(array)>(size);
+        return moved = true;
     };
-    put(token_, rows_.token);
-    put(position_, rows_.position);
-    put(sequence_, rows_.sequence);
-    put(wanted_, rows_.wanted);
-    put(table_, rows_.table);
+    const std::size_t n = std::size_t(plan_.rows()), d = std::size_t(config().n_embd);
+    grow(x_, n * d);
+    grow(q_, n * d);
+    grow(attended_, n * d);
+    grow(hidden_, n * 4 * d);
+    grow(prepared_, n * std::size_t(padded(int(4 * d))));
+    grow(sums_, n * 4 * d);
+    grow(logits_, std::size_t(plan_.wanted()) * config().n_vocab);
+    for (const Span& span : plan_.spans()) {
+        if (span.many) continue;
+        const std::size_t heads = std::size_t(span.count) * layout_.n_head;
+        grow(found_, heads * most_splits * std::size_t(layout_.head_dim + 2));
+        if (grow(arrived_, heads)) stream_->clear(arrived_.data(), arrived_.bytes());
+    }
+    if (moved) graph_.reset();
 }
 
 /// scores = q k^T, softmax, out = weights v: each product is one of all heads.
@@ -381,8 +283,8 @@ void Engine<T>::attend_many(const Span& span, int layer) {
     stream_->launch(prepare<T>, dim3(unsigned(n + 3) / 4), dim3(row_threads), 0, q, n, d,
                     Norm{}, prepared_.data());
     stream_->launch(gather<T, C>, dim3(unsigned(heads), unsigned(blocks)), dim3(128), 0,
-                    batch_, span.first, length, CacheLayer(layout_, layer), keys_.data(),
-                    values_.data());
+                    plan_.batch(), span.first, length, CacheLayer(layout_, layer),
+                    keys_.data(), values_.data());
     const std::ptrdiff_t head = std::ptrdiff_t(dim) * reach;
     const std::ptrdiff_t head_scores = std::ptrdiff_t(n) * reach;
     gemm_.multiply(*stream_, Product{n,
@@ -451,7 +353,7 @@ Token Engine<T>::run_ahead(KvCache& cache, Token next, int steps, const Sampler&
 
     cache.reserve(steps);
     const Step step{std::span(&next, 1), cache};
-    plan(std::span(&step, 1), steps - 1);
+    lay_out(std::span(&step, 1), steps - 1);
     stream_->copy(options_.data(), &sampler.options(), sizeof(SamplerOptions));
     // [graph]
     if (!graph_)
@@ -459,7 +361,7 @@ Token Engine<T>::run_ahead(KvCache& cache, Token next, int steps, const Sampler&
             pass(1, 1);
             stream_->launch(choose, dim3(1), dim3(choose_threads), 0, logits_.data(),
                             config().n_vocab, options_.data(), weights_of_choice_.data(),
-                            batch_, written_.data());
+                            plan_.batch(), written_.data());
         });
     int launched = 0;
     for (int done = 0; done < steps; ++done) {

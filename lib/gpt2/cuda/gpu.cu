@@ -1,3 +1,4 @@
 // The engine, compiled for a GPU.
 #include "engine.cpp"
 #include "gemm.cpp"
+#include "plan.cpp"
