@@ -51,6 +51,16 @@ private:
     std::shared_ptr<std::byte> memory_;
 };
 
+/// Makes room for at least `size` elements; what was there is lost.
+/// @return whether the array has moved
+template <class T>
+bool grow(Array<T>& array, std::size_t size) {
+    if (size <= array.size()) return false;
+    array = {};  // given back before the larger one is asked for
+    array = Array<T>(size);
+    return true;
+}
+
 /// Work for the device, done in the order in which it was given. Giving it takes the host
 /// a few microseconds; it does not wait for it to be done.
 class Stream {

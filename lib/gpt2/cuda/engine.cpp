@@ -1,7 +1,7 @@
 #include "gpt2/cuda/engine.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -229,7 +229,7 @@ private:
     Array<float> scores_;
 
     // For write: one step, recorded.
-    std::optional<Graph> graph_;
+    std::unique_ptr<Graph> graph_;
     Event passed_[2];
     Array<SamplerOptions> options_{1};
     Array<int> written_;  // [n_ctx]: the token chosen behind each position
@@ -237,31 +237,29 @@ private:
 };
 
 /// Lays the batch out and makes room for what the pass computes. The recorded graph knows
-/// all this memory by its address: where any of it moves, the graph goes.
+/// all this memory by its address: it is kept only if nothing has moved.
 template <class T>
 void Engine<T>::lay_out(std::span<const Step> batch, int ahead) {
+    std::unique_ptr<Graph> graph = std::move(graph_);
     bool moved = plan_.lay_out(batch, ahead, *stream_);
-    const auto grow = [&](auto& array, std::size_t size) {
-        if (size <= array.size()) return false;
-        array = {};  // given back before the larger one is asked for
-        array = std::remove_reference_t<decltype(array)>(size);
-        return moved = true;
-    };
     const std::size_t n = std::size_t(plan_.rows()), d = std::size_t(config().n_embd);
-    grow(x_, n * d);
-    grow(q_, n * d);
-    grow(attended_, n * d);
-    grow(hidden_, n * 4 * d);
-    grow(prepared_, n * std::size_t(padded(int(4 * d))));
-    grow(sums_, n * 4 * d);
-    grow(logits_, std::size_t(plan_.wanted()) * config().n_vocab);
+    moved |= grow(x_, n * d);
+    moved |= grow(q_, n * d);
+    moved |= grow(attended_, n * d);
+    moved |= grow(hidden_, n * 4 * d);
+    moved |= grow(prepared_, n * std::size_t(padded(int(4 * d))));
+    moved |= grow(sums_, n * 4 * d);
+    moved |= grow(logits_, std::size_t(plan_.wanted()) * config().n_vocab);
     for (const Span& span : plan_.spans()) {
         if (span.many) continue;
         const std::size_t heads = std::size_t(span.count) * layout_.n_head;
-        grow(found_, heads * most_splits * std::size_t(layout_.head_dim + 2));
-        if (grow(arrived_, heads)) stream_->clear(arrived_.data(), arrived_.bytes());
+        moved |= grow(found_, heads * most_splits * std::size_t(layout_.head_dim + 2));
+        if (grow(arrived_, heads)) {
+            stream_->clear(arrived_.data(), arrived_.bytes());
+            moved = true;
+        }
     }
-    if (moved) graph_.reset();
+    if (!moved) graph_ = std::move(graph);
 }
 
 /// scores = q k^T, softmax, out = weights v: each product is one of all heads.
@@ -273,11 +271,10 @@ void Engine<T>::attend_many(const Span& span, int layer) {
     const int blocks = KvLayout::blocks_for(length), reach = blocks * KvLayout::positions;
     const std::size_t held = std::size_t(heads) * dim * reach;
     const std::size_t looks = std::size_t(heads) * n * reach;
-    if (held > keys_.size()) keys_ = Array<T>(held), values_ = Array<T>(held);
-    if (looks > scores_.size()) {
-        scores_ = Array<float>(looks);
-        weights_ = Array<T>(looks);
-    }
+    grow(keys_, held);
+    grow(values_, held);
+    grow(scores_, looks);
+    grow(weights_, looks);
 
     const float* q = q_.data() + std::size_t(span.first) * d;
     stream_->launch(prepare<T>, dim3(unsigned(n + 3) / 4), dim3(row_threads), 0, q, n, d,
@@ -357,7 +354,7 @@ Token Engine<T>::run_ahead(KvCache& cache, Token next, int steps, const Sampler&
     stream_->copy(options_.data(), &sampler.options(), sizeof(SamplerOptions));
     // [graph]
     if (!graph_)
-        graph_.emplace(*stream_, [&] {
+        graph_ = std::make_unique<Graph>(*stream_, [&] {
             pass(1, 1);
             stream_->launch(choose, dim3(1), dim3(choose_threads), 0, logits_.data(),
                             config().n_vocab, options_.data(), weights_of_choice_.data(),

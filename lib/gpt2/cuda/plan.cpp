@@ -68,19 +68,10 @@ void Plan::add_span(const Step& step, int first) {
 }
 
 bool Plan::make_room(std::size_t sequences) {
-    const std::size_t rows = token_.size();
-    bool moved = false;
-    if (rows > on_device_.token.size()) {
-        for (Array<int>* array : {&on_device_.token, &on_device_.position,
-                                  &on_device_.sequence, &on_device_.wanted})
-            *array = Array<int>(rows);
-        moved = true;
-    }
-    const std::size_t lines = sequences * std::size_t(batch_.table_width);
-    if (lines > on_device_.table.size()) {
-        on_device_.table = Array<std::byte*>(lines);
-        moved = true;
-    }
+    bool moved = grow(on_device_.table, sequences * std::size_t(batch_.table_width));
+    for (Array<int>* array : {&on_device_.token, &on_device_.position,
+                              &on_device_.sequence, &on_device_.wanted})
+        moved |= grow(*array, token_.size());
     batch_.token = on_device_.token.data();
     batch_.position = on_device_.position.data();
     batch_.sequence = on_device_.sequence.data();

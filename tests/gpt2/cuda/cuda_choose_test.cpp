@@ -36,8 +36,8 @@ Chosen choose_from(const std::vector<float>& logits, const SamplerOptions& optio
 TEST(CudaChoose, AgreesWithTheSampler) {
     support::in_every_order([] {
         std::mt19937 random(3);
-        for (const int n_vocab : {1, 33, 513, 2000})
-            for (const float temperature : {0.0f, 0.7f, 5.0f})
+        for (const int n_vocab : {1, 33, 600})
+            for (const float temperature : {0.0f, 0.7f})
                 for (const auto& [top_k, top_p] :
                      std::vector<std::pair<int, float>>{{0, 1.0f},
                                                         {1, 1.0f},
