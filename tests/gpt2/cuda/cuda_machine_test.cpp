@@ -185,6 +185,10 @@ __global__ void too_much_shared_memory(float* out) {
     out[int(threadIdx.x) - 1] = 1;
 }
 
+[[maybe_unused]] __global__ void count_blocks(float* out) {
+    if (threadIdx.x == 0) out[0] = out[0] + 1;  // no atomicAdd
+}
+
 // ----------------
 
 using Kernel = void (*)(float*);
@@ -276,6 +280,24 @@ TEST(CudaMachine, SaysWhatIsWrong) {
             EXPECT_EQ(said.find('\n'), std::string::npos);
         });
 }
+
+// In global memory it is the sanitizers that see what went wrong.
+#ifdef __SANITIZE_ADDRESS__
+TEST(CudaMachineDeathTest, TheAddressSanitizerSeesTheEndOfMemory) {
+    EXPECT_DEATH(said_of(past_the_end), "heap-buffer-overflow");
+    EXPECT_DEATH(said_of(before_the_start), "heap-buffer-overflow");
+}
+#endif
+#ifdef __SANITIZE_THREAD__
+TEST(CudaMachineDeathTest, TheThreadSanitizerSeesBlocksRace) {
+    const auto race = [] {
+        const auto out = support::on_device(std::vector<float>(threads));
+        Stream().launch(count_blocks, dim3(4), dim3(threads), 0, out.data());
+        std::exit(0);
+    };
+    EXPECT_EXIT(race(), testing::ExitedWithCode(66), "data race");
+}
+#endif
 
 TEST(CudaMachine, NamesThePlacesInTheSource) {
     const std::string said = said_of(divergent_barrier);

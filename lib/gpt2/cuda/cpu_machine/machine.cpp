@@ -86,9 +86,13 @@ void run_block(Block& block) {
     const auto waits = [](const Thread* t) { return t->state != State::returned; };
     const auto stuck = std::ranges::find_if(turns, waits);
     if (stuck == turns.end()) return;
-    failure = "deadlock: " + describe(**stuck) + " waits for ever; " +
-              std::to_string(turns.size() - std::ranges::count_if(turns, waits)) +
-              " of " + std::to_string(turns.size()) + " threads have returned";
+    say("deadlock: ");
+    say(**stuck);
+    say(" waits for ever; ");
+    say(turns.size() - std::size_t(std::ranges::count_if(turns, waits)));
+    say(" of ");
+    say(turns.size());
+    say(" threads have returned");
 }
 
 void check_launch(dim3 grid, dim3 block, std::size_t dynamic_bytes) {
@@ -112,22 +116,23 @@ void set_order(Order new_order, unsigned seed) {
     shuffler.seed(seed);
 }
 
-std::string describe(const Thread& thread) {
+void say(const char* text) { failure += text; }
+
+void say(std::size_t number) { failure += std::to_string(number); }
+
+void say(const Thread& thread) {
     const auto triple = [](const uint3& i) {
         return " (" + std::to_string(i.x) + "," + std::to_string(i.y) + "," +
                std::to_string(i.z) + ")";
     };
-    std::string text =
-        "block" + triple(thread.block->index) + " thread" + triple(thread.index);
+    failure += "block" + triple(thread.block->index) + " thread" + triple(thread.index);
     if (thread.at.file)
-        text +=
+        failure +=
             std::string(" at ") + thread.at.file + ":" + std::to_string(thread.at.line);
-    return text;
 }
 
-void fail(const std::string& what) {
-    failure = what;
-    wait();  // the launch ends, and nobody hands back
+void give_up() {
+    wait();  // and nobody hands back
     std::abort();
 }
 
@@ -144,7 +149,7 @@ void barrier(Place at) {
     } else {
         for (Thread* other : block.threads) {
             if (other->at.line != at.line)
-                fail("divergent barrier: " + describe(self) + ", " + describe(*other));
+                fail("divergent barrier: ", self, ", ", *other);
             other->state = State::ready;
             ++other->barriers;
         }
@@ -164,7 +169,7 @@ std::uint64_t warp_operation(Operation operation, std::uint32_t mask, std::uint6
     self.source = source;
     self.at = at;
     self.state = State::at_warp_operation;
-    if (!(mask >> self.lane & 1)) fail("not in its own mask: " + describe(self));
+    if (!(mask >> self.lane & 1)) fail("not in its own mask: ", self);
     char* place = &self.block->met_in_warp[self.warp][self.warp_orders % 2];
     if (operation == Operation::order) release(place);
 
@@ -180,11 +185,10 @@ std::uint64_t warp_operation(Operation operation, std::uint32_t mask, std::uint6
             const Thread& other = *lanes[lane];
             if (other.operation != operation || other.mask != mask ||
                 other.at.line != at.line)
-                fail("divergent warp operation: " + describe(self) + ", " +
-                     describe(other));
+                fail("divergent warp operation: ", self, ", ", other);
             if (operation == Operation::shuffle && !(mask >> other.source & 1))
-                fail("shuffle from lane " + std::to_string(other.source) +
-                     ", outside the mask: " + describe(other));
+                fail("shuffle from lane ", std::size_t(other.source),
+                     ", outside the mask: ", other);
         }
         for (int lane = 0; lane < 32; ++lane) {
             if (!(mask >> lane & 1)) continue;
@@ -206,8 +210,7 @@ std::shared_ptr<void>& shared_slot(const void* key, std::size_t bytes) {
     const auto [place, is_new] = block.shared.try_emplace(key);
     if (is_new) block.static_bytes += bytes;
     if (block.static_bytes > max_static + block.dynamic_bytes)
-        fail("more than " + std::to_string(max_static) +
-             " bytes of static shared memory: " + describe(*current));
+        fail("more than ", max_static, " bytes of static shared memory: ", *current);
     return place->second;
 }
 
@@ -224,9 +227,9 @@ bool in_order(const History::Access& earlier) {
 
 [[noreturn]] void race(const char* name, std::size_t i, const char* does, const char* did,
                        const History::Access& earlier) {
-    fail("race on shared memory: " + describe(*current) + " and after: it " + does +
-         name + "[" + std::to_string(i) + "], which thread " +
-         std::to_string(earlier.number) + did + " with no barrier between");
+    fail("race on shared memory: ", *current, " and after: it ", does, name, "[", i,
+         "], which thread ", std::size_t(earlier.number), did,
+         " with no barrier between");
 }
 
 void note(History::Access& access) {
@@ -237,8 +240,7 @@ void note(History::Access& access) {
 
 void History::on_read(const char* name, std::size_t i) {
     if (!write.happened)
-        fail(std::string("shared memory read before it was written: ") + name + "[" +
-             std::to_string(i) + "]: " + describe(*current));
+        fail("shared memory read before it was written: ", name, "[", i, "]: ", *current);
     if (!in_order(write)) race(name, i, "reads ", " wrote", write);
     note(read);
     ++counts.shared_reads;

@@ -93,11 +93,21 @@ struct Thread {
 
 extern Thread* current;  ///< the thread that runs
 
-/// "block (0,0,0) thread (3,0,0) at rows.hpp:17"
-std::string describe(const Thread& thread);
+/// What is wrong, in parts: text, a number, or "block (0,0,0) thread (3,0,0) at
+/// rows.hpp:17"
+void say(const char* text);
+void say(std::size_t number);
+void say(const Thread& thread);
 
-/// Ends the launch: it throws Error(what).
-[[noreturn]] void fail(const std::string& what);
+/// Leaves the kernel for good: the launch throws Error with what was said.
+[[noreturn]] void give_up();
+
+/// Both. A fiber that is left for good destroys nothing: so parts, and no strings.
+template <class... Parts>
+[[noreturn]] void fail(const Parts&... parts) {
+    (say(parts), ...);
+    give_up();
+}
 
 void barrier(Place at);
 std::uint64_t warp_operation(Operation operation, std::uint32_t mask, std::uint64_t value,

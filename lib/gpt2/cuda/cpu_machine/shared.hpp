@@ -63,8 +63,8 @@ public:
 
     Element<T> operator[](std::size_t i) {
         if (i >= values_.size())
-            fail(std::string("shared memory: ") + name_ + "[" + std::to_string(i) +
-                 "] of " + std::to_string(values_.size()) + ": " + describe(*current));
+            fail("shared memory: ", name_, "[", i, "] of ", values_.size(), ": ",
+                 *current);
         return {name_, i, values_[i], histories_[i]};
     }
 
