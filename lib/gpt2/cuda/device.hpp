@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "gpt2/cuda/simt.hpp"

@@ -1,6 +1,7 @@
 #include "gpt2/cuda/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>

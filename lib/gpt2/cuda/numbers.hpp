@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "gpt2/cuda/simt.hpp"
 #include "gpt2/dtype.hpp"

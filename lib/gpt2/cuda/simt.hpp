@@ -8,9 +8,12 @@
 /// all threads reach is an error with a place in the source.
 ///
 /// So a kernel keeps to what both understand: threadIdx and its kin, __syncthreads,
-/// __syncwarp, __shfl_sync, __shfl_xor_sync, __threadfence, atomicAdd; shared memory
-/// through SIMT_SHARED and SIMT_DYNAMIC_SHARED; loops unrolled by SIMT_UNROLL,
-/// or n rounds at a time by SIMT_UNROLL_BY(n).
+/// __syncwarp, __shfl_xor_sync, __threadfence, atomicAdd; shared memory through
+/// SIMT_SHARED and SIMT_DYNAMIC_SHARED; loops unrolled by SIMT_UNROLL, or n rounds at a
+/// time by SIMT_UNROLL_BY(n).
+///
+/// To step through a kernel, stop where one thread is, such as
+/// `break multiply.hpp:147 if threadIdx.x == 3 && blockIdx.x == 1`.
 ///
 /// All that is compiled for both stands in an inner namespace of its machine's name: a
 /// program may hold both.

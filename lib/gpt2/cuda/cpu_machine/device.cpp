@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <string>
 
 // The CUDA runtime where there is no GPU: memory is the host's, and work is done when it
 // is given.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <random>
+#include <vector>
 
 #include "gpt2/cuda/cpu_machine/shared.hpp"
 

@@ -5,11 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "gpt2/cuda/cpu_machine/fiber.hpp"
 
@@ -139,11 +137,6 @@ inline void __syncwarp(std::uint32_t mask = ~0u, SIMT_HERE) {
 template <class T>
 T __shfl_xor_sync(std::uint32_t mask, T value, int bits, SIMT_HERE) {
     return simt::shuffle(mask, value, int(simt::current->lane) ^ (bits & 31), at);
-}
-
-template <class T>
-T __shfl_sync(std::uint32_t mask, T value, int lane, SIMT_HERE) {
-    return simt::shuffle(mask, value, lane & 31, at);
 }
 
 inline void __threadfence() {}  // the atomics are sequentially consistent
