@@ -104,15 +104,6 @@ std::uint64_t sum_in_two_streams(const std::uint32_t* data, std::size_t count) {
     return sum;
 }
 
-/// Bytes of the last cache before memory; 0 where the system does not say.
-std::size_t last_cache() {
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (bytes > 0) return std::size_t(bytes);
-#endif
-    return 0;
-}
-
 /// Bytes to read: several times the largest cache, at most half a GiB (some machines
 /// report the caches of processors that they do not have), at most a quarter of the
 /// memory, in whole huge pages for every thread.
@@ -121,8 +112,11 @@ std::size_t bytes_per_thread(int threads) {
     // Every access is looked up in a table: the figure means nothing, and takes long.
     return 2 * huge_page;
 #endif
-    constexpr std::size_t least = std::size_t(256) << 20;
-    std::size_t all = std::clamp(4 * last_cache(), least, 2 * least);
+    std::size_t all = std::size_t(256) << 20;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (cache > 0) all = std::clamp(4 * std::size_t(cache), all, 2 * all);
+#endif
     const std::size_t memory = std::size_t(memory_bytes());
     if (memory > 0) all = std::min(all, memory / 4);
     const std::size_t share = all / std::size_t(threads) / huge_page * huge_page;
@@ -225,13 +219,14 @@ ledger::Machine measure_ceilings(int threads) {
     ledger::Machine machine{.read_bandwidth = measure_read_bandwidth(threads),
                             .multiply_add_peak = measure_multiply_add_peak(threads),
                             .threads = threads};
-    // In whole rounds of the loop that adds up.
-    constexpr std::size_t round = 128 * sizeof(std::uint32_t);
     const auto readers = std::size_t(at_once(threads));
-    const std::size_t share = last_cache() / 4 * 3 / readers / round * round;
-    if (share == 0) return machine;
-    const double bandwidth = read_again_and_again(int(readers), share, 0.1);
-    if (bandwidth > 1.25 * machine.read_bandwidth) {
+    for (std::size_t all = std::size_t(8) << 20; all <= std::size_t(128) << 20;
+         all *= 2) {
+        // In whole rounds of the loop that adds up.
+        constexpr std::size_t round = 128 * sizeof(std::uint32_t);
+        const std::size_t share = all / readers / round * round;
+        const double bandwidth = read_again_and_again(int(readers), share, 0.05);
+        if (bandwidth < 1.5 * machine.read_bandwidth) break;
         machine.cache_bytes = double(share * readers);
         machine.cache_bandwidth = bandwidth;
     }

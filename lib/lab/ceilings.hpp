@@ -10,9 +10,9 @@ namespace lab {
 ///
 /// Each is the sum over `threads` pinned threads, all at work at once, of a thread's
 /// median over several repeats. The memory read is 256 MiB or four times the largest
-/// cache, less on a machine that has little. Of that cache three quarters are read: the
-/// rest is left to others. Where the system does not say how large it is, or it proves no
-/// faster than memory, the machine has no `cache_bytes`.
+/// cache, less on a machine that has little. What the last cache holds is measured, since
+/// systems and virtual machines are often wrong about it: 8 MiB are read again and again,
+/// then 16, and so on, as long as they come at least half as fast again as memory does.
 ///
 /// @param threads  1 ... 256
 /// @throws std::bad_alloc
