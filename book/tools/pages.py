@@ -63,8 +63,20 @@ def excerpt(numbers, path, name):
     return f"\\excerpt{{{path},{name},{marks[0] + 1}}}"
 
 
-def expand(numbers, command, argument):
-    """What a command that stands alone on its line turns into."""
+def graded(numbers, chapter):
+    """What `scripts/grade` asks for in this chapter, from the table of its README."""
+    readme = numbers.root / "chapters" / chapter / "homework/README.md"
+    if not readme.is_file():
+        return ""
+    words = WORDS[numbers.lang]
+    tasks = [f"<code>{name}</code> ({points})" for name, points in
+             re.findall(r"^\| `(\w+)` \| (\d+) \|", readme.read_text(encoding="utf-8"), re.M)]
+    return (f'<p class="graded">{words["graded"].format(tasks=words["comma"].join(tasks))} '
+            f'<code>scripts/grade {chapter[:2]}</code></p>')
+
+
+def expand(numbers, command, argument, chapter):
+    """What a command that stands alone on its line turns into, on the page of `chapter`."""
     words = WORDS[numbers.lang]
     first, _, rest = (part.strip() for part in (argument or "").partition(","))
     if command == "figure":
@@ -98,6 +110,8 @@ def expand(numbers, command, argument):
         return raw(f'<details class="hint"><summary>{words["hint"]}</summary>')
     if command == "homework":
         return raw('<section class="homework">')
+    if command == "endhomework":
+        return raw(graded(numbers, chapter) + "</section>")
     return raw("</details>" if command in ("endreveal", "endhint") else "</section>")
 
 
@@ -129,7 +143,7 @@ def convert(text, numbers, page):
             if command:
                 if out and out[-1].strip():  # it would belong to the list or table above
                     raise Missing("expected a blank line before it")
-                line = expand(numbers, *command.groups())
+                line = expand(numbers, *command.groups(), page.stem)
             else:
                 filled = NUMBER.sub(lambda m: numbers.evaluate(m.group(1)), line)
                 if line.lstrip().startswith("{{"):  # "19. That" would begin a list

@@ -22,6 +22,8 @@ WORDS = {
         "source": "source", "exact": "exact", "timing": "timing", "real": "real weights",
         "yes": "yes", "published": "Every figure that the course prints",
         "note": "note", "all_rows": "All rows of chapter {}",
+        "graded": "And to write, graded by a program, in this chapter’s homework folder: {tasks} "
+        "points.", "comma": ", ",
     },
     "zh": {
         "html_lang": "zh-CN", "other": "en", "other_lang": "en", "other_name": "English",
@@ -44,5 +46,7 @@ WORDS = {
         "source": "出处", "exact": "算得出", "timing": "计时", "real": "真实权重",
         "yes": "是", "published": "课程里印出的全部数字",
         "note": "说明", "all_rows": "第 {} 章的全部结果",
+        "graded": "还有要动手写、由程序打分的，在这一章的 homework 文件夹里：{tasks} 分。",
+        "comma": "、",
     },
 }
