@@ -21,6 +21,7 @@ namespace detail {
 
 /// Turns into anything: what asks how many members a struct has.
 struct Anything {
+    /// Never defined: only whether it would compile is asked.
     template <class T>
     operator T() const;
 };
@@ -155,16 +156,19 @@ void get(std::string_view& in, T& x) {
 /// for a view, else the type without reference and const.
 template <class T>
 struct Owned {
-    using type = std::remove_cvref_t<T>;
+    using type = std::remove_cvref_t<T>;  ///< T itself
 };
+/// What a span looks at is kept in a vector.
 template <class T>
 struct Owned<std::span<const T>> {
-    using type = std::vector<T>;
+    using type = std::vector<T>;  ///< of the same numbers
 };
+/// What a view looks at is kept in a string.
 template <>
 struct Owned<std::string_view> {
-    using type = std::string;
+    using type = std::string;  ///< of the same bytes
 };
+/// Owned, for the type of any parameter.
 template <class T>
 using owned = typename Owned<std::remove_cvref_t<T>>::type;
 

@@ -61,6 +61,7 @@ struct Chapter {
 
 /// Adds a chapter's homework to the grader: one such object in each `homework/tests/`.
 struct Registered {
+    /// Adds it.
     explicit Registered(Chapter chapter);
 };
 
