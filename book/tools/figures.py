@@ -211,7 +211,7 @@ def beats(book, say, lines=6, end=362, pitch=64):
     for t, piece in seen:
         k = int(t / line)
         x, base = end * (t / line - k), pitch * k + 40
-        left = min(x - 1, WIDTH - width(piece) - 1)
+        left = min(max(0, x - 1), WIDTH - width(piece) - 1)
         level = next((level for level in (0, 1) if free.get((k, level), -9) + 3 <= left), None)
         d.line(x, base - 12 - 14 * (level or 0), x, base, "whisker write")
         if level is not None:
