@@ -45,7 +45,8 @@ def pages_refused(expect):
     for text, said in IN_PAGES.items():
         for lang in numbers:
             try:
-                pages.convert(f"# Page {{#page}}\n\n{text}\n", numbers[lang], "page.md")
+                pages.convert(f"# Page {{#page}}\n\n{text}\n", numbers[lang],
+                              pathlib.Path("page.md"))
                 refusal = "nothing"
             except Missing as missing:
                 refusal = str(missing)
@@ -53,7 +54,7 @@ def pages_refused(expect):
                    f"{text!r} is refused with its line and '{said}', found: {refusal}")
     del numbers["zh"].translations["04"]["reading"]
     try:
-        pages.convert("\n\\results{04}\n", numbers["zh"], "page.md")
+        pages.convert("\n\\results{04}\n", numbers["zh"], pathlib.Path("page.md"))
         refusal = "nothing"
     except Missing as missing:
         refusal = str(missing)

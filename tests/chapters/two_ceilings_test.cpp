@@ -10,6 +10,7 @@
 #include "chapters/program.hpp"
 #include "lab/results.hpp"
 
+using testing::AnyOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
@@ -106,7 +107,8 @@ TEST(TwoCeilings, EachOperationHasItsCeiling) {
     EXPECT_THAT(line("attn qkv", writing), HasSubstr(" 1,572,864 "));
     // No byte at all is above any ridge, no FLOP at all below: whatever was measured.
     EXPECT_THAT(line("attention", reading), HasSubstr("arithmetic"));
-    EXPECT_THAT(line("embed", reading), HasSubstr("memory"));
+    // Where the pass fits the last cache, its bytes come from there.
+    EXPECT_THAT(line("embed", reading), AnyOf(HasSubstr("memory"), HasSubstr("cache")));
     EXPECT_THAT(out, HasSubstr("left out one thread against all"));
 }
 
