@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <set>
 
 #include "gpt2/error.hpp"
@@ -24,6 +23,7 @@
 #include "gpt2/sampler.hpp"
 #include "lab/experiment.hpp"
 #include "lab/format.hpp"
+#include "ledger/thinking.hpp"
 
 int batch = 64, beats = 8;         // --batch, --beats
 int shorter = 64, longer = 512;    // --context, --long: tokens, at most
@@ -342,22 +342,19 @@ void what_runs_out(lab::Experiment& lab, const gpt2::Model& model) {
 
 // [course]
 void the_courses_64(lab::Experiment& lab) {
-    constexpr double weights = 14e9, kv = 0.5e6;
-    constexpr int in = 100, out = 200;
-    const ledger::Machine machine{1e12, std::numeric_limits<double>::infinity(), 1};
-    fmt::print("\n{} trips of 14 GB at 1 TB/s, and of each one's cache\n", out);
+    const ledger::Fetching machine{14e9, 0.5e6, 1e12};
+    fmt::print("\n200 trips of 14 GB at 1 TB/s, and of each one's cache\n");
     for (const int n : {1, 8, 64}) {
-        double positions = 0;  // fetched for one sequence, over all passes
-        ledger::Seconds wait = 0;
-        for (int past = in; past < in + out; ++past) {
-            positions += past;
-            wait +=
-                ledger::predict({"pass", 1, 0, weights + n * past * kv}, machine);
-        }
-        const double peak = n * (in + out) * kv / 1e9;
+        const ledger::Way way{.prompt = 100, .answer = 200, .copies = n};
+        std::int64_t positions = 0;  // fetched over all passes
+        for (int i = 0; i < way.passes(); ++i) positions += way.held(i);
+        const ledger::Seconds wait =
+            ledger::stay(way, [&](int i) { return machine.pass(way, i); }).wait;
+        const double peak = machine.kv * double(way.held(way.passes())) / 1e9;
         fmt::print(
             "{:>2} together  {:.3f} s + {} x {} x 0.5 MB / (1 TB/s) = {:.3f} s\n", n,
-            out * weights / machine.read_bandwidth, n, lab::number(positions), wait);
+            way.passes() * machine.weights / machine.bandwidth, n,
+            lab::number(double(positions / n)), wait);
         const std::string id = n == 64 ? "q2" : fmt::format("q2_with_{}", n);
         const std::string what = fmt::format("14 GB at 1 TB/s, {} together: ", n);
         lab.note(id, what + "wait for 200 tokens", wait, "s");

@@ -49,8 +49,7 @@ struct Task {
     std::string hint_zh;  ///< the same in Chinese
     /// Asks the student's function. It throws Failed at the first wrong answer.
     std::function<void(Student&, Random&)> test;
-    std::optional<Speed> speed = {};        ///< further points
-    std::vector<std::string> sources = {};  ///< compiled with it, from the project's root
+    std::optional<Speed> speed = {};  ///< further points
 };
 
 /// The homework of a chapter.

@@ -11,6 +11,8 @@
 
 namespace {
 
+using support::note;
+
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
@@ -27,10 +29,6 @@ const T& find(const std::vector<T>& all, const std::string& id) {
     for (const T& one : all)
         if (one.id == id) return one;
     throw std::runtime_error("no '" + id + "'");
-}
-
-double note(const lab::Results& results, const std::string& id) {
-    return find(results.notes, id).value;
 }
 
 }  // namespace

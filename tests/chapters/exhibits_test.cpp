@@ -13,29 +13,14 @@
 
 namespace {
 
+using support::column;
+using support::note;
+
 using Column = std::vector<double>;
 using Words = std::vector<std::string>;
 
 lab::Results results(const std::string& chapter, const std::string& options = "") {
-    const support::TempDir dir;
-    const std::string json = (dir / "results.json").string();
-    const support::Outcome outcome =
-        support::run(chapter, "--quick --shape own " + options + " --json " + json);
-    EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-    return lab::read_results(json);
-}
-
-template <class T>
-std::vector<T> column(const lab::Results& results, const std::string& id,
-                      const std::string& name) {
-    const lab::Exhibit* exhibit = results.find_exhibit(id);
-    if (!exhibit) throw std::runtime_error(results.chapter + ": no exhibit " + id);
-    const auto found = std::ranges::find(exhibit->columns, name);
-    if (found == exhibit->columns.end()) throw std::runtime_error(id + ": no " + name);
-    std::vector<T> cells;
-    for (const lab::Cells& row : exhibit->rows)
-        cells.push_back(std::get<T>(row[std::size_t(found - exhibit->columns.begin())]));
-    return cells;
+    return support::finish(chapter, "--quick --shape own " + options).results;
 }
 
 void expect_positive(const Column& numbers) {
@@ -44,12 +29,6 @@ void expect_positive(const Column& numbers) {
 
 void expect_rising(const Column& numbers) {
     EXPECT_TRUE(std::ranges::is_sorted(numbers));
-}
-
-double note(const lab::Results& results, const std::string& id) {
-    for (const lab::Note& note : results.notes)
-        if (note.id == id) return note.value;
-    throw std::runtime_error(results.chapter + ": no note " + id);
 }
 
 }  // namespace

@@ -8,19 +8,14 @@
 
 namespace {
 
+using support::note;
+
 support::Outcome run(const std::string& options) {
     return support::run("16_many_people", "--quick --shape own " + options);
 }
 
 lab::Results finish(const std::string& options) {
     return support::finish("16_many_people", "--quick --shape own " + options).results;
-}
-
-double note(const lab::Results& results, const std::string& id) {
-    for (const lab::Note& note : results.notes)
-        if (note.id == id) return note.value;
-    ADD_FAILURE() << "no note '" << id << "'";
-    return 0;
 }
 
 std::vector<double> column(const lab::Results& results, const std::string& id,

@@ -8,6 +8,9 @@
 
 namespace {
 
+using support::column;
+using support::counted;
+
 using testing::HasSubstr;
 using Column = std::vector<double>;
 
@@ -17,31 +20,6 @@ support::Outcome run(const std::string& options) {
 
 lab::Results finish(const std::string& options) {
     return support::finish("09_prefix_cache", "--quick --shape own " + options).results;
-}
-
-/// The measured figure of a row; a count must come out alike in all runs, and as
-/// predicted.
-double counted(const lab::Results& results, const std::string& id) {
-    for (const lab::Row& row : results.rows) {
-        if (row.id != id) continue;
-        EXPECT_EQ(row.measured.min, row.measured.max) << id;
-        EXPECT_NEAR(row.predicted.value_or(0), row.measured.median, 1e-12) << id;
-        return row.measured.median;
-    }
-    ADD_FAILURE() << "no row '" << id << "'";
-    return 0;
-}
-
-Column column(const lab::Results& results, const std::string& id,
-              const std::string& name) {
-    const lab::Exhibit* exhibit = results.find_exhibit(id);
-    if (!exhibit) throw std::runtime_error("no exhibit " + id);
-    const auto found = std::ranges::find(exhibit->columns, name);
-    if (found == exhibit->columns.end()) throw std::runtime_error(id + ": no " + name);
-    Column cells;
-    for (const lab::Cells& row : exhibit->rows)
-        cells.push_back(std::get<double>(row[found - exhibit->columns.begin()]));
-    return cells;
 }
 
 }  // namespace

@@ -8,6 +8,10 @@
 
 namespace {
 
+using support::column;
+using support::note;
+using support::row;
+
 using testing::HasSubstr;
 using Column = std::vector<double>;
 
@@ -23,32 +27,6 @@ lab::Results finish(const std::string& options) {
 const lab::Results& plain() {
     static const lab::Results results = finish("");
     return results;
-}
-
-double note(const lab::Results& results, const std::string& id) {
-    for (const lab::Note& one : results.notes)
-        if (one.id == id) return one.value;
-    ADD_FAILURE() << "no note '" << id << "'";
-    return 0;
-}
-
-const lab::Row& row(const lab::Results& results, const std::string& id) {
-    for (const lab::Row& one : results.rows)
-        if (one.id == id) return one;
-    throw std::runtime_error("no row '" + id + "'");
-}
-
-template <class T = double>
-std::vector<T> column(const lab::Results& results, const std::string& id,
-                      const std::string& name) {
-    const lab::Exhibit* exhibit = results.find_exhibit(id);
-    if (!exhibit) throw std::runtime_error("no exhibit " + id);
-    const auto found = std::ranges::find(exhibit->columns, name);
-    if (found == exhibit->columns.end()) throw std::runtime_error(id + ": no " + name);
-    std::vector<T> cells;
-    for (const lab::Cells& cell : exhibit->rows)
-        cells.push_back(std::get<T>(cell[found - exhibit->columns.begin()]));
-    return cells;
 }
 
 }  // namespace

@@ -10,6 +10,9 @@
 
 namespace {
 
+using support::note;
+using support::row;
+
 using testing::HasSubstr;
 using Column = std::vector<double>;
 
@@ -19,18 +22,6 @@ support::Outcome run(const std::string& options) {
 
 lab::Results finish(const std::string& options) {
     return support::finish("14_speculative", "--quick --shape own " + options).results;
-}
-
-const lab::Row& row(const lab::Results& results, const std::string& id) {
-    for (const lab::Row& row : results.rows)
-        if (row.id == id) return row;
-    throw std::runtime_error("no row " + id);
-}
-
-double note(const lab::Results& results, const std::string& id) {
-    for (const lab::Note& note : results.notes)
-        if (note.id == id) return note.value;
-    throw std::runtime_error("no note " + id);
 }
 
 /// A column of numbers, of the rows that stand for one draft where one is named.

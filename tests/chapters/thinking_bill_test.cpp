@@ -12,6 +12,8 @@
 
 namespace {
 
+using support::counted;
+
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -27,18 +29,6 @@ std::map<std::string, double> notes(const lab::Results& results) {
     std::map<std::string, double> all;
     for (const lab::Note& note : results.notes) all[note.id] = note.value;
     return all;
-}
-
-/// A row whose every run must come out as predicted.
-double counted(const lab::Results& results, const std::string& id) {
-    for (const lab::Row& row : results.rows) {
-        if (row.id != id) continue;
-        EXPECT_EQ(row.measured.min, row.measured.max) << id;
-        EXPECT_EQ(row.predicted, row.measured.median) << id;
-        return row.measured.median;
-    }
-    ADD_FAILURE() << "no row '" << id << "'";
-    return 0;
 }
 
 struct Moment {

@@ -9,6 +9,10 @@
 
 namespace {
 
+using support::column;
+using support::note;
+using support::row;
+
 using nlohmann::json;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -22,31 +26,6 @@ support::Outcome run(const std::string& options) {
 
 lab::Results finish(const std::string& options) {
     return support::finish("13_train_or_serve", "--quick --beats 2 " + options).results;
-}
-
-const lab::Row& row(const lab::Results& results, const std::string& id) {
-    for (const lab::Row& row : results.rows)
-        if (row.id == id) return row;
-    throw std::runtime_error("no row " + id);
-}
-
-double note(const lab::Results& results, const std::string& id) {
-    for (const lab::Note& note : results.notes)
-        if (note.id == id) return note.value;
-    throw std::runtime_error("no note " + id);
-}
-
-template <class T = double>
-std::vector<T> column(const lab::Results& results, const std::string& id,
-                      const std::string& name) {
-    const lab::Exhibit* exhibit = results.find_exhibit(id);
-    if (!exhibit) throw std::runtime_error("no exhibit " + id);
-    const auto found = std::ranges::find(exhibit->columns, name);
-    if (found == exhibit->columns.end()) throw std::runtime_error(id + ": no " + name);
-    std::vector<T> cells;
-    for (const lab::Cells& cell : exhibit->rows)
-        cells.push_back(std::get<T>(cell[std::size_t(found - exhibit->columns.begin())]));
-    return cells;
 }
 
 std::string refused(const std::string& options) {

@@ -25,23 +25,19 @@ struct Ran {
 };
 
 Ran run(const std::string& arguments) {
-    const support::TempDir dir;
-    const std::string json = (dir / "results.json").string();
-    const support::Outcome outcome =
-        support::run("07_two_ceilings", "--quick --json " + json + " " + arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
-    Ran ran{outcome.out, lab::read_results(json), {}, {}};
+    auto [out, results] = support::finish("07_two_ceilings", "--quick " + arguments);
+    Ran ran{std::move(out), std::move(results), {}, {}};
     for (const lab::Row& row : ran.results.rows) ran.rows.insert(row.id);
     for (const lab::Check& check : ran.results.checks) ran.checks.insert(check.id);
     return ran;
 }
 
-const lab::Note& note(const Ran& ran, const std::string& id) {
-    return *std::ranges::find(ran.results.notes, id, &lab::Note::id);
+double note(const Ran& ran, const std::string& id) {
+    return support::note(ran.results, id);
 }
 
 const lab::Row& row(const Ran& ran, const std::string& id) {
-    return *std::ranges::find(ran.results.rows, id, &lab::Row::id);
+    return support::row(ran.results, id);
 }
 
 }  // namespace
@@ -62,19 +58,19 @@ TEST(TwoCeilings, AtItsOwnShapeItWidensNothing) {
     EXPECT_EQ(ran.results.headline, "dtype_write");
 
     // The course's figures are GPT-2 small's, whatever runs.
-    EXPECT_NEAR(note(ran, "params_body").value, 85.056, 1e-9);
-    EXPECT_NEAR(note(ran, "weights_f32").value, 497.759232, 1e-9);
-    EXPECT_NEAR(note(ran, "flops_body").value, 169.869312, 1e-9);
-    EXPECT_NEAR(note(ran, "floor_140").value, 70, 1e-9);
+    EXPECT_NEAR(note(ran, "params_body"), 85.056, 1e-9);
+    EXPECT_NEAR(note(ran, "weights_f32"), 497.759232, 1e-9);
+    EXPECT_NEAR(note(ran, "flops_body"), 169.869312, 1e-9);
+    EXPECT_NEAR(note(ran, "floor_140"), 70, 1e-9);
 }
 
 TEST(TwoCeilings, WhatAByteLessCosts) {
     const Ran ran = run("--shape own --threads 2");
     // 4,194,304 weights stand in matrices; the other parameters stay f32.
-    EXPECT_EQ(note(ran, "bytes_f32").value, 17'881'088);
-    EXPECT_EQ(note(ran, "bytes_f16").value, 17'881'088 - 4'194'304 * 2);
-    EXPECT_EQ(note(ran, "bytes_bf16").value, note(ran, "bytes_f16").value);
-    EXPECT_EQ(note(ran, "bytes_int8").value, 17'881'088 - 4'194'304 * (4 - 1.125));
+    EXPECT_EQ(note(ran, "bytes_f32"), 17'881'088);
+    EXPECT_EQ(note(ran, "bytes_f16"), 17'881'088 - 4'194'304 * 2);
+    EXPECT_EQ(note(ran, "bytes_bf16"), note(ran, "bytes_f16"));
+    EXPECT_EQ(note(ran, "bytes_int8"), 17'881'088 - 4'194'304 * (4 - 1.125));
 
     const auto cost = [&](const std::string& id) {
         return row(ran, "cost_" + id).measured.median;

@@ -10,6 +10,10 @@
 
 namespace {
 
+using support::column;
+using support::note;
+using support::row;
+
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using Column = std::vector<double>;
@@ -26,31 +30,6 @@ lab::Results finish(const std::string& options = "") {
 const lab::Results& standard() {
     static const lab::Results results = finish();
     return results;
-}
-
-const lab::Row& row(const lab::Results& results, const std::string& id) {
-    const auto found = std::ranges::find(results.rows, id, &lab::Row::id);
-    if (found == results.rows.end()) throw std::runtime_error("no row " + id);
-    return *found;
-}
-
-double note(const lab::Results& results, const std::string& id) {
-    const auto found = std::ranges::find(results.notes, id, &lab::Note::id);
-    if (found == results.notes.end()) throw std::runtime_error("no note " + id);
-    return found->value;
-}
-
-Column column(const lab::Results& results, const std::string& id,
-              const std::string& name) {
-    const lab::Exhibit* exhibit = results.find_exhibit(id);
-    if (!exhibit) throw std::runtime_error("no exhibit " + id);
-    const auto found = std::ranges::find(exhibit->columns, name);
-    if (found == exhibit->columns.end()) throw std::runtime_error(id + ": no " + name);
-    Column cells;
-    for (const lab::Cells& cell : exhibit->rows)
-        cells.push_back(
-            std::get<double>(cell[std::size_t(found - exhibit->columns.begin())]));
-    return cells;
 }
 
 double mean(const Column& values) {

@@ -15,10 +15,7 @@ support::Finished finish(const std::string& options) {
 }
 
 lab::Measured row(const lab::Results& results, const std::string& id) {
-    for (const lab::Row& row : results.rows)
-        if (row.id == id) return row.measured;
-    ADD_FAILURE() << "no row '" << id << "'";
-    return {};
+    return support::row(results, id).measured;
 }
 
 }  // namespace

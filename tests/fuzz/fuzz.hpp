@@ -38,17 +38,21 @@ void refuse_or_take(Read read) {
     }
 }
 
-/// A folder of this process, and files in it.
-inline std::filesystem::path folder() {
-    static const std::filesystem::path made = [] {
-        auto path =
+/// A folder of this process, which goes with it.
+inline const std::filesystem::path& folder() {
+    static const struct Folder {
+        std::filesystem::path path =
             std::filesystem::temp_directory_path() / ("fuzz-" + std::to_string(getpid()));
-        std::filesystem::create_directories(path);
-        return path;
-    }();
-    return made;
+        Folder() { std::filesystem::create_directories(path); }
+        ~Folder() {
+            std::error_code ignored;
+            std::filesystem::remove_all(path, ignored);
+        }
+    } made;
+    return made.path;
 }
 
+/// A file in it.
 inline void write(const std::string& name, std::string_view bytes) {
     std::ofstream out(folder() / name, std::ios::binary | std::ios::trunc);
     out.write(bytes.data(), std::streamsize(bytes.size()));

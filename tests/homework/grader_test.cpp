@@ -2,14 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
+#include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "chapters/program.hpp"
 #include "homework/archive.hpp"
 #include "homework/show.hpp"
 
@@ -35,18 +34,12 @@ struct Grade {
 
 class Grader : public testing::Test {
 protected:
-    fs::path folder_ =
-        fs::path(testing::TempDir()) /
-        ("grader_" +
-         std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    const support::TempDir folder_;
 
-    void SetUp() override {
-        fs::remove_all(folder_);
-        fs::create_directories(folder_ / "files");
-    }
+    void SetUp() override { fs::create_directories(folder_ / "files"); }
 
     void write(const std::string& name, const std::string& text) {
-        std::ofstream(folder_ / "files" / name) << text;
+        support::spew(folder_ / "files" / name, text);
     }
 
     /// Grades a `twice` that consists of this, beside a right `halves`.
@@ -59,17 +52,14 @@ protected:
     Grade grade_files(const std::string& options = "") {
         const fs::path json = folder_ / "grades.json";
         fs::remove(json);
-        const std::string command =
-            "LANG=C " + std::string(PROGRAMS) + "/grade_fixture --chapter 99 --files " +
-            (folder_ / "files").string() + " --build " + (folder_ / "build").string() +
-            " --json " + json.string() + " " + options + " 2>&1";
-        FILE* const pipe = popen(command.c_str(), "r");
-        Grade result;
-        char some[4096];
-        for (std::size_t n; (n = fread(some, 1, sizeof some, pipe)) > 0;)
-            result.out.append(some, n);
-        result.status = WEXITSTATUS(pclose(pipe));
-        if (fs::exists(json)) result.json = nlohmann::json::parse(std::ifstream(json));
+        const bool named = options.find("--language") != std::string::npos;
+        const support::Outcome ran =
+            support::run("grade_fixture",
+                         "--chapter 99 --files " + (folder_ / "files").string() +
+                             " --build " + (folder_ / "build").string() + " --json " +
+                             json.string() + (named ? " " : " --language en ") + options);
+        Grade result{ran.status, ran.out + ran.err, {}};
+        if (fs::exists(json)) result.json = nlohmann::json::parse(support::slurp(json));
         return result;
     }
 
@@ -211,7 +201,7 @@ TEST_F(Grader, RightButSlowKeepsItsPoints) {
 TEST_F(Grader, WritesGradescopesForm) {
     const fs::path file = folder_ / "results.json";
     grade(twice("return x;"), "--gradescope " + file.string());
-    const auto json = nlohmann::json::parse(std::ifstream(file));
+    const auto json = nlohmann::json::parse(support::slurp(file));
     EXPECT_EQ(json["score"], 5);
     EXPECT_EQ(json["tests"][0]["name"], "99_fixture twice");
     EXPECT_EQ(json["tests"][0]["score"], 0);

@@ -4,21 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
-#include <sstream>
 #include <string>
+
+#include "support.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& file) {
-    std::stringstream text;
-    text << std::ifstream(file).rdbuf();
-    return text.str();
-}
 
 std::multiset<std::string> matches(const std::string& text, const std::string& pattern,
                                    const std::string& form) {
@@ -30,8 +24,8 @@ std::multiset<std::string> matches(const std::string& text, const std::string& p
 }
 
 TEST(Cases, EachIsAnsweredOnce) {
-    const std::string list = text_of(fs::path(TEST_DATA) / "cases.tsv");
-    const std::string answers = text_of(fs::path(SOURCE_DIR) / "tests/cases.md");
+    const std::string list = support::slurp(fs::path(TEST_DATA) / "cases.tsv");
+    const std::string answers = support::slurp(fs::path(SOURCE_DIR) / "tests/cases.md");
     const auto asked = matches(list, "\\n([A-Z][0-9]{2})\\t", "$1");
     EXPECT_GT(asked.size(), 80u);
     EXPECT_EQ(matches(answers, "\\n\\| ([A-Z][0-9]{2}) \\|", "$1"), asked);
@@ -44,10 +38,10 @@ TEST(Cases, TheTestsAreThere) {
     std::string all;
     for (const auto& entry :
          fs::recursive_directory_iterator(fs::path(SOURCE_DIR) / "tests"))
-        if (entry.path().extension() == ".cpp") all += text_of(entry.path());
+        if (entry.path().extension() == ".cpp") all += support::slurp(entry.path());
     const auto written =
         matches(all, "TEST(?:_F|_P)?\\(\\s*(\\w+),\\s*(\\w+)\\)", "$1.$2");
-    const auto named = matches(text_of(fs::path(SOURCE_DIR) / "tests/cases.md"),
+    const auto named = matches(support::slurp(fs::path(SOURCE_DIR) / "tests/cases.md"),
                                "`(\\w+\\.\\w+)`", "$1");
     EXPECT_GT(named.size(), 60u);
     for (const std::string& name : named) EXPECT_TRUE(written.contains(name)) << name;
