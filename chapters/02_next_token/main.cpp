@@ -208,9 +208,9 @@ void show_reading(lab::Experiment& lab, const gpt2::Logits& logits,
 
 void along_a_text(lab::Experiment& lab, gpt2::Model& model) {
     const std::vector<gpt2::Token> text = lab.text("article.txt", n);
-    const ledger::Seconds predicted =
-        lab.engine().forward({.tokens = n, .past = 0, .rows = n});
-    lab.expect({predicted});
+    const ledger::Engine& engine = lab.engine();
+    const ledger::Step all{.tokens = n, .past = 0, .rows = n};
+    lab.expect({engine.forward(all)});
     gpt2::Logits logits(0, 0);
     const lab::Measured seconds = lab.time([&] {
         gpt2::KvCache cache = model.new_cache();
@@ -228,7 +228,7 @@ void along_a_text(lab::Experiment& lab, gpt2::Model& model) {
     }
     // [perplexity]
     lab.row("text_seconds", fmt::format("read {} tokens, all tables", n), "s",
-            predicted, seconds);
+            engine.forward(all), seconds);
     lab.row("text_surprise", "mean surprise along it", "bits", {},
             lab::summarize({mean}));
     lab.row("text_perplexity", "perplexity", "candidates", {},

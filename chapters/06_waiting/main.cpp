@@ -83,7 +83,7 @@ lab::Writing double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
     show(input, 2 * output, more_out);
     show(2 * input, output, more_in);
 
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     std::vector<lab::Cells> waits;
     const auto row = [&](const char* id, int in, int out, const lab::Writing& wait) {
         waits.push_back(
@@ -142,7 +142,7 @@ void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
     std::ranges::sort(order, {}, [&](int i) { return bits[i]; });
     // [surprise]
 
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     lab.row("first_token_wait", fmt::format("first token, behind {}", input), "s",
             engine.forward({.tokens = input, .past = 0, .rows = 1}),
             wait.first_token());
@@ -186,7 +186,7 @@ void context(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
         {"beat_short", 10},           {"", longest / 10},    {"", longest / 4},
         {"beat_middle", longest / 2}, {"", longest * 3 / 4}, {"beat_long", longest}};
     std::vector<lab::Cells> slope;
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     const gpt2::Config& config = model.config();
     bool agree = true;
     for (const auto& [id, past] : places) {
@@ -194,6 +194,7 @@ void context(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
         gpt2::KvCache cache = model.new_cache();
         model.forward(text.first(past), cache, gpt2::Rows::none);
         const std::size_t bytes = cache.bytes();
+        lab.look_at_memory();
         const gpt2::Generation written =
             gpt2::generate(model, cache, text.subspan(past, 1), {.max_tokens = few});
         // [context]
@@ -267,7 +268,7 @@ void waiting(lab::Experiment& lab) {
     const std::vector<gpt2::Token> text =
         lab.text("article.txt", std::max(2 * input, longest + 1));
 
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     const ledger::Seconds once = predict(engine, input, output);
     lab.expect({once, predict(engine, input, 2 * output),
                 predict(engine, 2 * input, output), once});

@@ -52,7 +52,7 @@ void roofline(const ledger::Engine& engine, const ledger::Step& step) {
 
 // [passes]
 void passes(lab::Experiment& lab, gpt2::Model& model) {
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     const std::vector<gpt2::Token> text = lab.text("article.txt", n);
     lab::Table table({{"tokens", 6, true},
                       {"FLOPs a byte", 12, true},
@@ -96,20 +96,23 @@ struct Pace {
 
 Pace pace(lab::Experiment& lab, std::unique_ptr<gpt2::Model> model,
           const std::vector<std::string_view>& names) {
-    const ledger::Engine engine = lab.engine();
-    const ledger::Seconds read = engine.forward({.tokens = n, .past = 0, .rows = 1});
-    const ledger::Seconds beat =
-        engine.forward({.tokens = 1, .past = n + beats / 2, .rows = 1});
-    lab.expect({read + beats * beat});
+    const ledger::Engine& engine = lab.engine();
+    const auto read = [&] {
+        return engine.forward({.tokens = n, .past = 0, .rows = 1});
+    };
+    const auto beat = [&] {
+        return engine.forward({.tokens = 1, .past = n + beats / 2, .rows = 1});
+    };
+    lab.expect({read() + beats * beat()});
 
     const lab::Writing writing = lab::time_writing(
         lab, *model, lab.text("article.txt", n), {.max_tokens = beats + 1});
     std::string id = fmt::format("{}", fmt::join(names, "_"));
     std::ranges::replace(id, ' ', '_');
     const std::string what = fmt::format("{}", fmt::join(names, ", "));
-    lab.row("read_" + id, "reading: " + what, "token/s", n / read,
+    lab.row("read_" + id, "reading: " + what, "token/s", n / read(),
             n / writing.first_token());
-    lab.row("write_" + id, "writing: " + what, "token/s", 1 / beat,
+    lab.row("write_" + id, "writing: " + what, "token/s", 1 / beat(),
             1 / writing.beat());
     return {id, writing.runs.back().tokens};
 }
@@ -267,8 +270,9 @@ void larger_models(lab::Experiment& lab, const Pace& base) {
 // The trained model at its own shape, and widened: one text, token for token. What
 // the words are worth does not show in their cost; the bytes do. Memory's ceiling
 // predicts the wide one. The narrow one's few weights fit into the caches of most
-// processors. There they stay, do not come from memory, and memory's ceiling is none.
-// What the cache gives was measured as well, and the ledger takes that instead.
+// processors. There they stay, do not come from memory, and memory's ceiling is
+// none. What the cache gives was measured as well, and the ledger takes that
+// instead.
 
 // [words]
 struct Words {
@@ -367,7 +371,7 @@ void two_ceilings(lab::Experiment& lab) {
     // Two rows of the first table are worth a look. The head works as it does in
     // writing, because only the last position is asked for scores. Attention moves
     // no bytes of its own: the keys and values it needs were made a moment ago.
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     roofline(engine, {.tokens = n, .past = 0, .rows = 1});
     roofline(engine, {.tokens = 1, .past = n, .rows = 1});
     const ledger::Step every_row{.tokens = n, .past = 0, .rows = n};

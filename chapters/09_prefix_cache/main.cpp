@@ -175,7 +175,7 @@ void change_one(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
     gpt2::Scheduler keeping(model, serving(model, true));
     ask(keeping, base, few);
 
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     std::vector<lab::Cells> cells;
     bool counts = true, bits = true;
     for (int i = 0; i <= places; ++i) {
@@ -415,7 +415,7 @@ void prefix_cache(lab::Experiment& lab) {
         "article.txt", std::max({opening + 2 * question, task + rounds * result,
                                  (turns + 1) * message}));
 
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     const lab::Seconds read =
         engine.forward({.tokens = opening + question, .past = 0, .rows = 1});
     lab.expect({read, predict(engine, work, false), predict(engine, work, true),

@@ -184,9 +184,6 @@ Took cached(lab::Experiment& lab, gpt2::Model& model, const People& all,
 Took output(lab::Experiment& lab, gpt2::Model& model,
             std::span<gpt2::KvCache> caches) {
     const int n = int(caches.size()), past = caches[0].size();
-    lab::Seconds predicted = 0;
-    for (int beat = 0; beat < beats; ++beat)
-        predicted += pass(lab, n, 1, past + beat);
     const lab::Measured runs = lab.time(
         [&] {
             std::vector<gpt2::Token> next(n, 0);
@@ -200,6 +197,9 @@ Took output(lab::Experiment& lab, gpt2::Model& model,
             for (gpt2::KvCache& cache : caches) cache.truncate(past);
         },
         0.2);
+    lab::Seconds predicted = 0;
+    for (int beat = 0; beat < beats; ++beat)
+        predicted += pass(lab, n, 1, past + beat);
     return each(runs, predicted, n * beats);
 }
 // [output]

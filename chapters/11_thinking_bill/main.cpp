@@ -367,7 +367,7 @@ Written run(lab::Experiment& lab, gpt2::Model& model, const std::string& id,
         double(ledger::kv_bytes_per_token(model.config(), lab.options().kv));
     const auto name = fmt::format("here, {}", char(std::toupper(id.back())));
     // [sums]
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     const Pass predicted = [&](int i) { return engine.forward(way.batch(i)); };
     const ledger::Stay due = stay(way, predicted);
     const auto found = [&](const Written& one) {
@@ -425,7 +425,7 @@ void check_alone(lab::Experiment& lab, gpt2::Model& model, const ledger::Way& wa
 void the_same_for_real(lab::Experiment& lab, gpt2::Model& model) {
     const Ways way(plan);
     const Text prompt = lab.text("article.txt", plan.prompt);
-    const ledger::Engine engine = lab.engine();
+    const ledger::Engine& engine = lab.engine();
     const auto due = [&](const ledger::Way& one) {
         return stay(one, [&](int i) { return engine.forward(one.batch(i)); }).wait;
     };

@@ -527,7 +527,7 @@ void together(lab::Experiment& lab, const Writer& wide,
     for (int n = 1; n <= most; n *= 2) {
         const lab::Measured seconds =
             lab.time([&] { draw(wide, 0, 0, n, false); }, 0.2);
-        const double predicted = predict(engine, prompt, n);
+        const double predicted = predict(engine.on(lab.machine()), prompt, n);
         cells.push_back({double(n), double(n * tokens), predicted, seconds.median});
         if (n == 1 || n == 8 || 2 * n > most)
             lab.row(fmt::format("time_{}", n),

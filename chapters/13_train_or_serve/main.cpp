@@ -161,8 +161,9 @@ Price price(lab::Experiment& lab, Writer& writer, int texts) {
         0.5);
     const double n = double(texts) * beats;
     price.measured = {all.min / n, all.median / n, all.max / n, all.runs};
+    const ledger::Engine engine = writer.engine.on(lab.machine());
     for (int beat = 0; beat < beats; ++beat)
-        price.predicted += writer.engine.forward(std::vector<ledger::Step>(
+        price.predicted += engine.forward(std::vector<ledger::Step>(
                                texts, {.past = opening - 1 + beat})) /
                            n;
     return price;

@@ -86,8 +86,9 @@ struct Guesser {
     gpt2::Draft& draft;
     std::optional<ledger::Engine> engine;  // of its model; none for look-up
 
-    lab::Seconds guess(int past) const {
-        return engine ? engine->forward({.tokens = 1, .past = past, .rows = 1}) : 0;
+    lab::Seconds guess(int past, const ledger::Machine& machine) const {
+        const ledger::Step one{.tokens = 1, .past = past, .rows = 1};
+        return engine ? engine->on(machine).forward(one) : 0;
     }
 };
 
@@ -95,13 +96,14 @@ struct Guesser {
 struct Desk {
     lab::Experiment& lab;
     gpt2::Model& target;
-    ledger::Engine engine;
+    const ledger::Engine& engine;
     std::vector<Guesser> guessers;
     Text opening;
 
     ledger::TripCost cost(const Guesser& guesser) const {
         const int past = int(opening.size()) + n / 2;
-        return ledger::trip_cost(engine, past, guesser.guess(past));
+        return ledger::trip_cost(engine, past,
+                                 guesser.guess(past, engine.machine()));
     }
 };
 
@@ -166,12 +168,21 @@ lab::Seconds predict(const Desk& desk, const Guesser& guesser, const Trips& trip
     for (const auto& [guessed, accepted] : trips) {
         sum += desk.engine.forward(
             {.tokens = guessed + 1, .past = past, .rows = guessed + 1});
-        for (int i = 0; i < guessed; ++i) sum += guesser.guess(past + i);
+        for (int i = 0; i < guessed; ++i)
+            sum += guesser.guess(past + i, desk.engine.machine());
         past += accepted + 1;
     }
     return sum;
 }
 // [seconds]
+
+lab::Seconds predict_plain(const Desk& desk) {
+    lab::Seconds sum = 0;
+    for (int i = 0; i + 1 < n; ++i)
+        sum += desk.engine.forward(
+            {.tokens = 1, .past = int(desk.opening.size()) + i, .rows = 1});
+    return sum;
+}
 
 // Adapted
 // -------
@@ -201,7 +212,6 @@ struct Plain {
     gpt2::Sampler sampler;
     Text text;                     // opening included
     std::vector<float> rows = {};  // [n, n_vocab]
-    lab::Seconds predicted = 0;    // behind the first token
     lab::Measured seconds = {};
 
     bool greedy() const { return name == "predictable"; }
@@ -234,12 +244,9 @@ Plain write_plainly(const Desk& desk, const std::string& name,
     // [plain]
     const lab::Writing timed = lab::time_writing(
         lab, target, opening, {.max_tokens = n, .sampler = plain.sampler});
-    for (int i = 0; i + 1 < n; ++i)
-        plain.predicted += engine.forward(
-            {.tokens = 1, .past = int(opening.size()) + i, .rows = 1});
     plain.seconds = behind_first(timed.runs);
     lab.row(name, fmt::format("{} text, {} tokens, plain", name, n - 1), "s",
-            plain.predicted, plain.seconds);
+            predict_plain(desk), plain.seconds);
     double bits = 0;
     for (int i = 0; i < n; ++i)
         bits += lab::surprise(plain.row(i), plain.text[opening.size() + i]) / n;
@@ -270,7 +277,7 @@ void count_trips(const Desk& desk, const Plain& plain) {
                 replay(guesser.draft, plain.text, desk.opening.size(), always(k));
             const Count count(trips);
             const double formula = by_the_formula(trips);
-            const double times = plain.predicted / predict(desk, guesser, trips);
+            const double times = predict_plain(desk) / predict(desk, guesser, trips);
             // [worth]
             whole &= count.kept + count.trips == n - 1;
             lines[k - 1].push_back(
@@ -440,7 +447,7 @@ void speculate(const Desk& desk, const Plain& plain, const Guesser& guesser, int
         return behind_first(std::span(all).last(std::size_t(measured.runs)));
     };
     const lab::Measured times = counted(alone) / counted(runs);
-    const double predicted = plain.predicted / predict(desk, guesser, trips);
+    const double predicted = predict_plain(desk) / predict(desk, guesser, trips);
     const Count count(trips);
     const std::string how =
         k == adapting ? "adapted" : fmt::format("{} at a time", k);
@@ -482,7 +489,7 @@ void with_a_clock(const Desk& desk, const Plain& predictable,
                   const Plain& surprising) {
     // Some 36 texts, three times each, twice as fast as the plain ones beside them.
     fmt::print("time     {} or more, if all goes as predicted\n",
-               lab::quantity(162 * predictable.predicted, "s"));
+               lab::quantity(162 * predict_plain(desk), "s"));
     std::fflush(stdout);
     Seen seen;
     for (const Plain* plain : {&predictable, &surprising})
@@ -538,7 +545,7 @@ void parts_of_a_trip(const Desk& desk, Tokens text) {
             little);
         if (made > 0)
             lab.row("guess_" + guesser.id, "a guess by " + guesser.name, "s",
-                    guesser.guess(int(text.size())),
+                    guesser.guess(int(text.size()), engine.machine()),
                     {all.min / made, all.median / made, all.max / made, all.runs});
     }
 }

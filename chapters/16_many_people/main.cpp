@@ -80,6 +80,7 @@ Burst burst(lab::Experiment& lab, gpt2::Model& model,
                                      .prompt = prompt,
                                      .answer = answer},
                                     lab.quick() ? 12 : 32, lab.options().seed);
+    lab.look_at_memory();
     const lab::Service predicted = lab::simulate(cost, here, arrivals);
     const lab::Service real = serve(model, text, arrivals);
 
@@ -140,6 +141,7 @@ void loads(lab::Experiment& lab, gpt2::Model& model,
         const Arrivals arrivals =
             lab::draw({.rate = rate, .prompt = prompt, .answer = answer}, count,
                       lab.options().seed);
+        lab.look_at_memory();
         const lab::Service real = serve(model, text, arrivals);
         const lab::Service ledger = lab::simulate(cost, here, arrivals);
         const lab::Service corrected = lab::simulate(tuned, here, arrivals);
@@ -471,9 +473,8 @@ void many_people(lab::Experiment& lab) {
             "context has {}",
             prompt, answer, longest, model->config().n_ctx));
     const std::vector<gpt2::Token> text = lab.text("article.txt", 1000);
-    const ledger::Engine engine = lab.engine();
     const Cost cost = [&](std::span<const ledger::Step> s) {
-        return engine.forward(s);
+        return lab.engine().forward(s);
     };
 
     fmt::print("time     three times {} s of serving, and as long for simulations\n",

@@ -210,9 +210,9 @@ double measure_multiply_add_peak(int threads) {
     return turns * 2 * chains * lanes * double(rounds);
 }
 
-double measure_read_bandwidth(int threads) {
+double measure_read_bandwidth(int threads, double seconds) {
     threads = at_once(threads);
-    return read_again_and_again(threads, bytes_per_thread(threads), 0.5);
+    return read_again_and_again(threads, bytes_per_thread(threads), seconds);
 }
 
 ledger::Machine measure_ceilings(int threads) {

@@ -18,8 +18,8 @@ namespace lab {
 /// @throws std::bad_alloc
 ledger::Machine measure_ceilings(int threads);
 
-/// The first one alone, in less than a second: bytes per second.
-double measure_read_bandwidth(int threads);
+/// The first one alone, in little more than that many seconds: bytes per second.
+double measure_read_bandwidth(int threads, double seconds = 0.5);
 
 /// The second one alone, in less than a second: FLOPs per second.
 double measure_multiply_add_peak(int threads);

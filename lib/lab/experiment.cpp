@@ -31,6 +31,8 @@ std::string shown(const std::filesystem::path& path) {
     return ("data" / within).string();
 }
 
+constexpr Seconds a_look = 0.1;  // at memory, between two runs
+
 }  // namespace
 
 Experiment::Experiment(const Program& program, const Options& options)
@@ -55,47 +57,42 @@ Experiment::Experiment(const Program& program, const Options& options)
 
     fmt::print("{}\n{}\n\n", program.title, program.question);
     std::fflush(stdout);
-    ceilings(machine.threads);
+    measure_machine(machine.threads);
 }
 
-const ledger::Machine& Experiment::ceilings(int threads) {
+void Experiment::measure_machine(int threads) {
     const MachineInfo& info = results_.machine;
-    const auto [known, is_new] = ceilings_.try_emplace(threads);
-    auto& [machine, looks] = known->second;
-    if (is_new) {
-        machine = measure_ceilings(threads);
-        looks.push_back(machine.read_bandwidth);
-        fmt::print("machine  {}, {} of {} cores: reads {}, multiplies and adds {}\n",
-                   info.cpu, threads, info.cores,
-                   quantity(machine.read_bandwidth, "bytes/s"),
-                   quantity(machine.multiply_add_peak, "FLOP/s"));
-        if (machine.cache_bytes > 0)
-            fmt::print("         {} that stay in its cache: {}\n",
-                       quantity(machine.cache_bytes, "bytes"),
-                       quantity(machine.cache_bandwidth, "bytes/s"));
-    } else {
-        // A machine with neighbours has moods: memory was seen to read at nearly twice
-        // its usual pace for some seconds. So look again: of two looks the lower one
-        // counts, of more the middle one of the last three. Neighbours can only slow the
-        // multiply-adds down, to a half at times: of those looks the best one counts.
-        looks.push_back(measure_read_bandwidth(threads));
-        std::vector<double> last(looks.end() - std::min<std::ptrdiff_t>(3, looks.size()),
-                                 looks.end());
-        std::ranges::sort(last);
-        const double before =
-            std::exchange(machine.read_bandwidth, last[(last.size() - 1) / 2]);
-        const double peak = std::exchange(
-            machine.multiply_add_peak,
-            std::max(machine.multiply_add_peak, measure_multiply_add_peak(threads)));
-        if (std::abs(machine.read_bandwidth / before - 1) > 0.1 ||
-            machine.multiply_add_peak > 1.1 * peak)
-            fmt::print("machine  at another look: reads {}, multiplies and adds {}\n",
-                       quantity(machine.read_bandwidth, "bytes/s"),
-                       quantity(machine.multiply_add_peak, "FLOP/s"));
-    }
+    const ledger::Machine machine = measure_ceilings(threads);
+    fmt::print("machine  {}, {} of {} cores: reads {}, multiplies and adds {}\n",
+               info.cpu, threads, info.cores, quantity(machine.read_bandwidth, "bytes/s"),
+               quantity(machine.multiply_add_peak, "FLOP/s"));
+    if (machine.cache_bytes > 0)
+        fmt::print("         {} that stay in its cache: {}\n",
+                   quantity(machine.cache_bytes, "bytes"),
+                   quantity(machine.cache_bandwidth, "bytes/s"));
+    ceilings_[threads].machine = machine;
+    take({machine.read_bandwidth}, threads);
+}
+
+void Experiment::take(std::vector<double> looks, int threads) {
+    auto& [machine, all] = ceilings_.at(threads);
+    all.insert(all.end(), looks.begin(), looks.end());
+    const double before =
+        std::exchange(machine.read_bandwidth, summarize(std::move(looks)).median);
+    if (std::abs(machine.read_bandwidth / before - 1) > 0.1)
+        fmt::print("machine  at another look: reads {}\n",
+                   quantity(machine.read_bandwidth, "bytes/s"));
     std::fflush(stdout);
-    if (threads == info.threads) results_.machine.ceilings = machine;
-    return machine;
+    if (engine_ && engine_->machine().threads == threads) engine_ = engine_->on(machine);
+    if (threads == this->threads()) {
+        results_.machine.ceilings = machine;
+        results_.machine.ceilings.read_bandwidth = summarize(all).median;
+    }
+}
+
+void Experiment::look_at_memory() {
+    const int threads = engine().machine().threads;
+    take({measure_read_bandwidth(threads, a_look)}, threads);
 }
 
 gpt2::LoadOptions Experiment::load_options(const Variant& variant) const {
@@ -113,7 +110,16 @@ std::unique_ptr<gpt2::Model> Experiment::load_model(const Variant& variant) {
     const gpt2::LoadOptions load = load_options(variant);
     std::unique_ptr<gpt2::Model> model = gpt2::load_model(options_.model, load);
     const gpt2::Config& config = model->config();
-    engine_.emplace(config, load.dtype, load.kv, ceilings(load.threads));
+    // Neighbours can slow the multiply-adds down, to a half at times, and nothing can
+    // make them faster: of all looks the best one counts.
+    if (const auto known = ceilings_.find(load.threads); known == ceilings_.end()) {
+        measure_machine(load.threads);
+    } else {
+        double& peak = known->second.machine.multiply_add_peak;
+        peak = std::max(peak, measure_multiply_add_peak(load.threads));
+        take({measure_read_bandwidth(load.threads)}, load.threads);
+    }
+    engine_.emplace(config, load.dtype, load.kv, ceilings_.at(load.threads).machine);
 
     ModelInfo info;
     info.origin = shown(options_.model);
@@ -156,7 +162,7 @@ std::vector<gpt2::Token> Experiment::text(const std::string& file, int n) {
     return tokens;
 }
 
-ledger::Engine Experiment::engine() const {
+const ledger::Engine& Experiment::engine() const {
     if (!engine_) throw gpt2::Error("engine: no model was loaded");
     return *engine_;
 }
@@ -174,6 +180,15 @@ Measured Experiment::time(const std::function<void()>& work, double share) {
     Budget spend = budget();
     spend.seconds *= share;
     if (terminal) fmt::print(stderr, "measurement {}: run 1", measurement);
+    // Where no model has been loaded, memory is no ceiling of what is measured.
+    std::vector<double> looks;
+    std::optional<Stopwatch> since_look;
+    const auto look = [&] {
+        if (!engine_ || (since_look && since_look->seconds() < 1)) return;
+        looks.push_back(measure_read_bandwidth(engine_->machine().threads, a_look));
+        since_look.emplace();
+    };
+    look();
     const Measured measured = measure(work, spend, [&](int done, int all, Seconds one) {
         if (terminal)
             fmt::print(stderr, "\rmeasurement {}: run {} of {}, {} each \033[K",
@@ -181,8 +196,11 @@ Measured Experiment::time(const std::function<void()>& work, double share) {
         else if (one > 2)
             fmt::print(stderr, "measurement {}: run {} of {}, {} each\n", measurement,
                        done + 1, all, quantity(one, "s"));
+        look();
     });
+    look();
     if (terminal) fmt::print(stderr, "\r\033[K");
+    if (!looks.empty()) take(std::move(looks), engine_->machine().threads);
     return measured;
 }
 

@@ -64,9 +64,11 @@ public:
     /// Threads of the model, unless a variant asks for others; at least 1.
     int threads() const { return results_.machine.threads; }
 
-    /// The ceilings, measured with that many threads when the program began; memory's is
-    /// looked at again whenever a model has been loaded.
-    const ledger::Machine& machine() const { return results_.machine.ceilings; }
+    /// The ceilings, measured with that many threads when the program began. Memory's is
+    /// looked at again whenever a model has been loaded and beside each measurement,
+    /// since it changes from minute to minute where others use the same memory: this is
+    /// the latest look. The results file has the middle one of all.
+    const ledger::Machine& machine() const { return ceilings_.at(threads()).machine; }
 
     /// The model that the options ask for, or a variant of it. Prints what it is. The
     /// results file names the first one that a chapter loads. For another number of
@@ -86,8 +88,13 @@ public:
     std::vector<gpt2::Token> text(const std::string& file, int n);
 
     /// The ledger for the model that was loaded last, on this machine with its threads.
+    /// It is kept up to date: asked behind time(), it predicts from memory as it was
+    /// during that measurement.
     /// @throws Error before a model was loaded.
-    ledger::Engine engine() const;
+    const ledger::Engine& engine() const;
+
+    /// Looks at memory's ceiling now: before what is not measured by time().
+    void look_at_memory();
 
     /// Says how long the measurements will take, repeats included.
     /// @param runs  predicted seconds of one run of each
@@ -95,6 +102,8 @@ public:
 
     /// Runs `work` several times (see `Budget`) and returns the seconds of one run. Shows
     /// progress on stderr where that is a terminal or a run takes more than two seconds.
+    /// Before, behind and, once a second, between the runs it looks at memory's ceiling;
+    /// from then on the middle one of these looks is what machine() and engine() know.
     /// @param share  of the budget's seconds, where many small things are timed
     Measured time(const std::function<void()>& work, double share = 1);
 
@@ -153,7 +162,8 @@ private:
     std::optional<Published> published(const std::string& id) const;
     Budget budget() const { return quick() ? quick_budget : full_budget; }
     gpt2::LoadOptions load_options(const Variant& variant = {}) const;
-    const ledger::Machine& ceilings(int threads);
+    void measure_machine(int threads);
+    void take(std::vector<double> looks, int threads);
 
     Options options_;
     Results results_;
@@ -161,8 +171,8 @@ private:
     int measurements_ = 0;
     std::map<std::string, Published> published_;
     struct Ceilings {
-        ledger::Machine machine;
-        std::vector<double> looks;  // at memory, bytes/s
+        ledger::Machine machine;    // as it was when last looked at
+        std::vector<double> looks;  // at memory, all of them, bytes/s
     };
     std::map<int, Ceilings> ceilings_;      // by threads
     std::optional<ledger::Engine> engine_;  // for the model loaded last

@@ -92,6 +92,9 @@ public:
     /// The ceilings that it predicts from.
     const Machine& machine() const { return machine_; }
 
+    /// The same model on another machine, or on this one at another time.
+    Engine on(const Machine& machine) const { return {config_, weights_, kv_, machine}; }
+
     /// The operations of one forward pass, as forward_pass() lists them.
     /// @throws gpt2::BadInput as forward_pass
     std::vector<Operation> operations(std::span<const Step> batch) const;

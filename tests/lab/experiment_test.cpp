@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <new>
+#include <set>
 #include <span>
 
 #include "gpt2/error.hpp"
@@ -119,6 +121,32 @@ TEST(Run, WritesResultsAlsoWhereACheckFailsButNotOnAnError) {
     EXPECT_TRUE(results.notes.at(0).published);
     EXPECT_FALSE(results.notes.at(1).published);
     fs::remove(file);
+}
+
+TEST(Experiment, MemoryIsLookedAtBesideEachMeasurement) {
+    run([](Experiment& lab) {
+        const double before = lab.machine().read_bandwidth;
+        lab.time([] {});
+        EXPECT_EQ(lab.machine().read_bandwidth, before) << "no model, no look";
+
+        const auto model = lab.load_model({.shape = "own"});
+        const ledger::Engine& engine = lab.engine();
+        std::vector<double> seen;
+        const auto look = [&](const auto& work) {
+            work();
+            seen.push_back(lab.machine().read_bandwidth);
+            EXPECT_EQ(engine.machine().read_bandwidth, seen.back());
+            EXPECT_EQ(engine.machine().threads, lab.threads());
+        };
+        look([&] { lab.time([] {}); });
+        look([&] { lab.look_at_memory(); });
+        look([&] { lab.time([] {}); });
+        // Two looks never give the same to the last bit of a double.
+        EXPECT_EQ(std::set<double>(seen.begin(), seen.end()).size(), 3u);
+        const double middle = lab.results().machine.ceilings.read_bandwidth;
+        EXPECT_GE(middle, std::min(before, std::ranges::min(seen)));
+        EXPECT_LE(middle, std::max(before, std::ranges::max(seen)));
+    });
 }
 
 TEST(Experiment, AnExhibitThatCannotBeDrawnIsRefused) {
