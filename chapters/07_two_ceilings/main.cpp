@@ -384,6 +384,9 @@ void two_ceilings(lab::Experiment& lab) {
     lab.check("same_flops", "with all scores, reading costs the FLOPs of writing",
               one_by_one == at_once,
               fmt::format("{} for {} tokens", lab::number(one_by_one), n));
+    lab.note("beat_bytes", fmt::format("bytes for a beat, behind {}", n + beats / 2),
+             engine.bytes_per_token({.tokens = 1, .past = n + beats / 2, .rows = 1}),
+             "bytes");
     passes(lab, *model);
     fmt::print("\n");
 
