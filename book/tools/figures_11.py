@@ -1,7 +1,7 @@
 """The figures of chapter 11: what three ways to answer keep, and for how long."""
 
 from figures import exhibit, figure, note, row
-from svg import Drawing, Plot, linear, short, steps, width
+from svg import Drawing, Plot, linear, short, steps
 
 WORDS = {
     "y": ("cache, {unit}", "缓存，{unit}"),

@@ -14,7 +14,7 @@ from html import escape
 
 import figures
 import tables
-from quantities import Missing, Numbers
+from quantities import Missing
 from words import WORDS
 
 CJK = "\u3000-\u303f\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef\u2014\u2018\u2019\u201c\u201d\u2026"
