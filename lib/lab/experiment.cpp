@@ -77,6 +77,7 @@ void Experiment::measure_machine(int threads) {
 void Experiment::take(std::vector<double> looks, int threads) {
     auto& [machine, all] = ceilings_.at(threads);
     all.insert(all.end(), looks.begin(), looks.end());
+    since_look_.emplace();
     const double before =
         std::exchange(machine.read_bandwidth, summarize(std::move(looks)).median);
     if (std::abs(machine.read_bandwidth / before - 1) > 0.1)
@@ -180,13 +181,13 @@ Measured Experiment::time(const std::function<void()>& work, double share) {
     Budget spend = budget();
     spend.seconds *= share;
     if (terminal) fmt::print(stderr, "measurement {}: run 1", measurement);
-    // Where no model has been loaded, memory is no ceiling of what is measured.
+    // A look is good for a second. Where no model has been loaded, memory is no ceiling
+    // of what is measured.
     std::vector<double> looks;
-    std::optional<Stopwatch> since_look;
     const auto look = [&] {
-        if (!engine_ || (since_look && since_look->seconds() < 1)) return;
+        if (!engine_ || (since_look_ && since_look_->seconds() < 1)) return;
         looks.push_back(measure_read_bandwidth(engine_->machine().threads, a_look));
-        since_look.emplace();
+        since_look_.emplace();
     };
     look();
     const Measured measured = measure(work, spend, [&](int done, int all, Seconds one) {

@@ -102,7 +102,7 @@ public:
 
     /// Runs `work` several times (see `Budget`) and returns the seconds of one run. Shows
     /// progress on stderr where that is a terminal or a run takes more than two seconds.
-    /// Before, behind and, once a second, between the runs it looks at memory's ceiling;
+    /// Once a second, before, between and behind the runs, it looks at memory's ceiling;
     /// from then on the middle one of these looks is what machine() and engine() know.
     /// @param share  of the budget's seconds, where many small things are timed
     Measured time(const std::function<void()>& work, double share = 1);
@@ -175,6 +175,7 @@ private:
         std::vector<double> looks;  // at memory, all of them, bytes/s
     };
     std::map<int, Ceilings> ceilings_;      // by threads
+    std::optional<Stopwatch> since_look_;   // at memory
     std::optional<ledger::Engine> engine_;  // for the model loaded last
     std::optional<gpt2::Tokenizer> tokenizer_;
 };

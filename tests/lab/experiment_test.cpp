@@ -8,6 +8,7 @@
 #include <new>
 #include <set>
 #include <span>
+#include <thread>
 
 #include "gpt2/error.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using lab::Experiment;
 using lab::Measured;
+using namespace std::chrono_literals;
 
 struct Ran {
     int status;
@@ -124,7 +126,7 @@ TEST(Run, WritesResultsAlsoWhereACheckFailsButNotOnAnError) {
 }
 
 TEST(Experiment, MemoryIsLookedAtBesideEachMeasurement) {
-    run([](Experiment& lab) {
+    const auto looks = [](Experiment& lab) {
         const double before = lab.machine().read_bandwidth;
         lab.time([] {});
         EXPECT_EQ(lab.machine().read_bandwidth, before) << "no model, no look";
@@ -138,15 +140,19 @@ TEST(Experiment, MemoryIsLookedAtBesideEachMeasurement) {
             EXPECT_EQ(engine.machine().read_bandwidth, seen.back());
             EXPECT_EQ(engine.machine().threads, lab.threads());
         };
-        look([&] { lab.time([] {}); });
+        const auto long_one = [] { std::this_thread::sleep_for(1.1s); };
         look([&] { lab.look_at_memory(); });
-        look([&] { lab.time([] {}); });
+        look([&] { lab.time([] {}); });  // the look before is good for a second
+        EXPECT_EQ(seen[0], seen[1]);
+        look([&] { lab.time(long_one); });
+        look([&] { lab.look_at_memory(); });
         // Two looks never give the same to the last bit of a double.
         EXPECT_EQ(std::set<double>(seen.begin(), seen.end()).size(), 3u);
         const double middle = lab.results().machine.ceilings.read_bandwidth;
         EXPECT_GE(middle, std::min(before, std::ranges::min(seen)));
         EXPECT_LE(middle, std::max(before, std::ranges::max(seen)));
-    });
+    };
+    EXPECT_EQ(run(looks, {"--quick"}).status, 0);
 }
 
 TEST(Experiment, AnExhibitThatCannotBeDrawnIsRefused) {
