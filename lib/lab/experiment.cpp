@@ -57,7 +57,22 @@ Experiment::Experiment(const Program& program, const Options& options)
 
     fmt::print("{}\n{}\n\n", program.title, program.question);
     std::fflush(stdout);
-    measure_machine(machine.threads);
+    if (options_.device == "cuda")
+        measure_gpu();
+    else
+        measure_machine(machine.threads);
+}
+
+void Experiment::measure_gpu() {
+    MachineInfo& machine = results_.machine;
+    const GpuCeilings& gpu = machine.gpu.emplace(measure_gpu_ceilings());
+    machine.ceilings = gpu.machine(options_.dtype);
+    machine.slug = machine_slug(gpu.name);
+    fmt::print("machine  {}: reads {}, multiplies and adds {}, in bf16 {}\n", gpu.name,
+               quantity(gpu.read_bandwidth, "bytes/s"),
+               quantity(gpu.multiply_add_f32, "FLOP/s"),
+               quantity(gpu.matrix_bf16, "FLOP/s"));
+    std::fflush(stdout);
 }
 
 void Experiment::measure_machine(int threads) {
@@ -92,6 +107,7 @@ void Experiment::take(std::vector<double> looks, int threads) {
 }
 
 void Experiment::look_at_memory() {
+    if (results_.machine.gpu) return;
     const int threads = engine().machine().threads;
     take({measure_read_bandwidth(threads, a_look)}, threads);
 }
@@ -107,20 +123,25 @@ gpt2::LoadOptions Experiment::load_options(const Variant& variant) const {
     return load;
 }
 
-std::unique_ptr<gpt2::Model> Experiment::load_model(const Variant& variant) {
-    const gpt2::LoadOptions load = load_options(variant);
-    std::unique_ptr<gpt2::Model> model = gpt2::load_model(options_.model, load);
-    const gpt2::Config& config = model->config();
-    // Neighbours can slow the multiply-adds down, to a half at times, and nothing can
-    // make them faster: of all looks the best one counts.
+ledger::Machine Experiment::machine_for(const gpt2::LoadOptions& load) {
+    if (const auto& gpu = results_.machine.gpu) return gpu->machine(load.dtype);
     if (const auto known = ceilings_.find(load.threads); known == ceilings_.end()) {
         measure_machine(load.threads);
     } else {
+        // Neighbours can slow the multiply-adds down, to a half at times, and nothing can
+        // make them faster: of all looks the best one counts.
         double& peak = known->second.machine.multiply_add_peak;
         peak = std::max(peak, measure_multiply_add_peak(load.threads));
         take({measure_read_bandwidth(load.threads)}, load.threads);
     }
-    engine_.emplace(config, load.dtype, load.kv, ceilings_.at(load.threads).machine);
+    return ceilings_.at(load.threads).machine;
+}
+
+std::unique_ptr<gpt2::Model> Experiment::load_model(const Variant& variant) {
+    const gpt2::LoadOptions load = load_options(variant);
+    std::unique_ptr<gpt2::Model> model = gpt2::load_model(options_.model, load);
+    const gpt2::Config& config = model->config();
+    engine_.emplace(config, load.dtype, load.kv, machine_for(load));
 
     ModelInfo info;
     info.origin = shown(options_.model);
@@ -182,10 +203,12 @@ Measured Experiment::time(const std::function<void()>& work, double share) {
     spend.seconds *= share;
     if (terminal) fmt::print(stderr, "measurement {}: run 1", measurement);
     // A look is good for a second. Where no model has been loaded, memory is no ceiling
-    // of what is measured.
+    // of what is measured; and nobody shares a GPU's.
     std::vector<double> looks;
     const auto look = [&] {
-        if (!engine_ || (since_look_ && since_look_->seconds() < 1)) return;
+        if (!engine_ || results_.machine.gpu ||
+            (since_look_ && since_look_->seconds() < 1))
+            return;
         looks.push_back(measure_read_bandwidth(engine_->machine().threads, a_look));
         since_look_.emplace();
     };

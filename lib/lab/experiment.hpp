@@ -67,8 +67,12 @@ public:
     /// The ceilings, measured with that many threads when the program began. Memory's is
     /// looked at again whenever a model has been loaded and beside each measurement,
     /// since it changes from minute to minute where others use the same memory: this is
-    /// the latest look. The results file has the middle one of all.
-    const ledger::Machine& machine() const { return ceilings_.at(threads()).machine; }
+    /// the latest look. The results file has the middle one of all. With `--device cuda`
+    /// they are the GPU's, for weights of `--dtype`, looked at once.
+    const ledger::Machine& machine() const {
+        return results_.machine.gpu ? results_.machine.ceilings
+                                    : ceilings_.at(threads()).machine;
+    }
 
     /// The model that the options ask for, or a variant of it. Prints what it is. The
     /// results file names the first one that a chapter loads. For another number of
@@ -162,7 +166,9 @@ private:
     std::optional<Published> published(const std::string& id) const;
     Budget budget() const { return quick() ? quick_budget : full_budget; }
     gpt2::LoadOptions load_options(const Variant& variant = {}) const;
+    void measure_gpu();
     void measure_machine(int threads);
+    ledger::Machine machine_for(const gpt2::LoadOptions& load);
     void take(std::vector<double> looks, int threads);
 
     Options options_;

@@ -32,8 +32,8 @@ std::int64_t memory_bytes() {
     return pages > 0 && size > 0 ? std::int64_t(pages) * size : 0;
 }
 
-std::string machine_slug(std::string_view cpu, int threads) {
-    std::string name(cpu.substr(0, cpu.find('@')));
+std::string machine_slug(std::string_view processor, int threads) {
+    std::string name(processor.substr(0, processor.find('@')));
     for (const char* mark : {"(R)", "(TM)", "(r)", "(tm)", "CPU", "Processor"})
         for (std::size_t at; (at = name.find(mark)) != std::string::npos;)
             name.replace(at, std::string_view(mark).size(), 1, ' ');
@@ -46,7 +46,9 @@ std::string machine_slug(std::string_view cpu, int threads) {
         else if (!slug.empty() && slug.back() != '-')
             slug += '-';
     }
-    if (!slug.empty() && slug.back() != '-') slug += '-';
+    while (slug.ends_with('-')) slug.pop_back();
+    if (threads == 0) return slug;
+    if (!slug.empty()) slug += '-';
     return slug + std::to_string(threads) + (threads == 1 ? "-core" : "-cores");
 }
 

@@ -14,7 +14,8 @@ std::string cpu_name();
 std::int64_t memory_bytes();
 
 /// A name for a machine that can name a folder: of [a-z0-9-] only, such as
-/// "amd-epyc-2-cores". Trade marks and clock rates are left out.
-std::string machine_slug(std::string_view cpu, int threads);
+/// "amd-epyc-2-cores" or, where no threads are counted, "nvidia-h200". Trade marks and
+/// clock rates are left out.
+std::string machine_slug(std::string_view processor, int threads = 0);
 
 }  // namespace lab

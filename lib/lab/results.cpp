@@ -51,6 +51,18 @@ std::string write(const Exhibit& exhibit) {
     return text + "]}";
 }
 
+OrderedJson write(const std::optional<GpuCeilings>& gpu) {
+    if (!gpu) return nullptr;
+    return {{"name", gpu->name},
+            {"multiprocessors", gpu->multiprocessors},
+            {"read_bandwidth", gpu->read_bandwidth},
+            {"copy_bandwidth", gpu->copy_bandwidth},
+            {"multiply_add_f32", gpu->multiply_add_f32},
+            {"matrix_bf16", gpu->matrix_bf16},
+            {"graph_node", gpu->graph_node},
+            {"grid_barrier", gpu->grid_barrier}};
+}
+
 OrderedJson write(const MachineInfo& machine) {
     return {{"cpu", machine.cpu},
             {"slug", machine.slug},
@@ -62,7 +74,7 @@ OrderedJson write(const MachineInfo& machine) {
               {"multiply_add_peak", machine.ceilings.multiply_add_peak},
               {"cache_bytes", machine.ceilings.cache_bytes},
               {"cache_bandwidth", machine.ceilings.cache_bandwidth}}},
-            {"gpu", nullptr}};
+            {"gpu", write(machine.gpu)}};
 }
 
 OrderedJson write(const std::optional<ModelInfo>& model) {
@@ -92,6 +104,18 @@ Measured read_measured(const Place& place) {
             place["runs"].small_count()};
 }
 
+std::optional<GpuCeilings> read_gpu(const Place& place) {
+    if (place.is_null()) return std::nullopt;
+    return GpuCeilings{place["name"].text(),
+                       place["multiprocessors"].small_count(),
+                       place["read_bandwidth"].number(),
+                       place["copy_bandwidth"].number(),
+                       place["multiply_add_f32"].number(),
+                       place["matrix_bf16"].number(),
+                       place["graph_node"].number(),
+                       place["grid_barrier"].number()};
+}
+
 MachineInfo read_machine(const Place& place) {
     MachineInfo machine{.cpu = place["cpu"].text(),
                         .slug = place["slug"].text(),
@@ -109,6 +133,7 @@ MachineInfo read_machine(const Place& place) {
         .threads = machine.threads,
         .cache_bytes = place["ceilings"]["cache_bytes"].number(),
         .cache_bandwidth = place["ceilings"]["cache_bandwidth"].number()};
+    machine.gpu = read_gpu(place["gpu"]);
     return machine;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lab/exhibit.hpp"
+#include "lab/gpu_ceilings.hpp"
 #include "lab/measured.hpp"
 #include "ledger/machine.hpp"
 
@@ -50,12 +51,13 @@ struct Check {
 
 /// Where a run took place.
 struct MachineInfo {
-    std::string cpu;                ///< as the system names it
-    std::string slug;               ///< names a folder, such as "amd-epyc-2-cores"
-    int cores = 0;                  ///< processors that the process may use
-    int threads = 0;                ///< that the model used
-    std::int64_t memory_bytes = 0;  ///< 0 where the system does not say
-    ledger::Machine ceilings{};     ///< measured when the program began
+    std::string cpu;                      ///< as the system names it
+    std::string slug;                     ///< names a folder, such as "amd-epyc-2-cores"
+    int cores = 0;                        ///< processors that the process may use
+    int threads = 0;                      ///< that the model used
+    std::int64_t memory_bytes = 0;        ///< 0 where the system does not say
+    ledger::Machine ceilings{};           ///< measured when the program began
+    std::optional<GpuCeilings> gpu = {};  ///< absent where none was worked on
 };
 
 /// The first model that a chapter loaded.

@@ -126,6 +126,23 @@ TEST(Results, TheSchemaHasItsNames) {
     EXPECT_EQ(json["exhibits"][0]["rows"][1][1], 1e-300);
 }
 
+TEST(Results, AGpuComesBackToo) {
+    lab::Results results = example();
+    results.machine.gpu = {
+        "NVIDIA \"H200\"", 132, 4.3e12, 4.1e12, 5e13, 7.9e14, 1.3e-6, 1.1e-6};
+    const lab::Results back = lab::parse_results(lab::to_json(results), "here");
+    ASSERT_TRUE(back.machine.gpu);
+    EXPECT_EQ(back.machine.gpu->name, "NVIDIA \"H200\"");
+    EXPECT_EQ(back.machine.gpu->multiprocessors, 132);
+    EXPECT_EQ(back.machine.gpu->read_bandwidth, 4.3e12);
+    EXPECT_EQ(back.machine.gpu->copy_bandwidth, 4.1e12);
+    EXPECT_EQ(back.machine.gpu->multiply_add_f32, 5e13);
+    EXPECT_EQ(back.machine.gpu->matrix_bf16, 7.9e14);
+    EXPECT_EQ(back.machine.gpu->graph_node, 1.3e-6);
+    EXPECT_EQ(back.machine.gpu->grid_barrier, 1.1e-6);
+    EXPECT_EQ(lab::to_json(back), lab::to_json(results));
+}
+
 // A cell may be a number or a text; everything else about an exhibit is fixed.
 TEST(Results, ExhibitsAreChecked) {
     const nlohmann::json whole = nlohmann::json::parse(lab::to_json(example()));

@@ -8,6 +8,7 @@
 set(GPT2_CUDA AUTO CACHE STRING "The CUDA engine: AUTO, ON or OFF")
 
 set(gpt2_cuda_sources lib/gpt2/cuda/unavailable.cpp)
+set(lab_cuda_sources lib/lab/gpu_ceilings.cpp)
 if(NOT GPT2_CUDA STREQUAL "OFF")
   find_program(GPT2_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
 endif()
@@ -23,6 +24,7 @@ elseif(GPT2_CUDA STREQUAL "AUTO" AND NOT gpus)
   message(STATUS "CUDA engine: not built (no GPU; GPT2_CUDA=ON builds it all the same)")
 else()
   set(gpt2_cuda_sources lib/gpt2/cuda/gpu.cu lib/gpt2/cuda/device.cu)
+  set(lab_cuda_sources lib/lab/gpu_ceilings.cu)
   set(CMAKE_CUDA_COMPILER ${GPT2_NVCC})
   set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
   # Machine code for the A100 and the H100, and PTX that newer ones translate. Before
