@@ -8,6 +8,9 @@
 #include "gpt2/dtype.hpp"
 
 /// The numbers that weights and caches are stored in. All arithmetic is done in f32.
+///
+/// The host widens and narrows too. A function that is __device__ alone must not be
+/// called there, and where a template does, nvcc does not say so: the program just ends.
 namespace gpt2::cuda::inline SIMT_MACHINE {
 
 /// IEEE 754 half precision.
@@ -21,10 +24,10 @@ struct bf16 {
 };
 
 /// To f32: exact.
-__device__ inline float widen(float x) { return x; }
+__host__ __device__ inline float widen(float x) { return x; }
 
 /// To f32: exact.
-__device__ inline float widen(f16 x) {
+__host__ __device__ inline float widen(f16 x) {
 #ifdef __CUDACC__
     return __half2float(__ushort_as_half(x.bits));
 #else
@@ -33,7 +36,7 @@ __device__ inline float widen(f16 x) {
 }
 
 /// To f32: exact.
-__device__ inline float widen(bf16 x) {
+__host__ __device__ inline float widen(bf16 x) {
     const std::uint32_t bits = std::uint32_t(x.bits) << 16;
     float wide;
     memcpy(&wide, &bits, sizeof wide);
@@ -42,7 +45,7 @@ __device__ inline float widen(bf16 x) {
 
 /// To the nearest, ties to even. Only finite numbers are narrowed.
 template <class T>
-__device__ T narrow(float x) {
+__host__ __device__ T narrow(float x) {
     if constexpr (sizeof(T) == 4) {
         return x;
     } else if constexpr (std::is_same_v<T, bf16>) {

@@ -23,6 +23,7 @@
 
 #define __global__
 #define __device__
+#define __host__
 #define __launch_bounds__(...)
 
 struct uint3 {
