@@ -49,7 +49,7 @@ __device__ std::uint64_t over_block(std::uint64_t x, Shared& scratch, Join join)
 /// @param weights  [n_vocab] scratch
 /// @param written  [n_ctx], in the host's reach: the token chosen behind each position;
 ///                 -1 where a logit is not a number or infinite
-__global__ void __launch_bounds__(choose_threads)
+[[maybe_unused]] static __global__ void __launch_bounds__(choose_threads)
     choose(const float* logits, int n_vocab, const SamplerOptions* options,
            std::uint64_t* weights, Batch batch, int* written) {
     constexpr int warps = choose_threads / simt::warp_size;

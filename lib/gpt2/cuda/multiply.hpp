@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(row_threads)
 }
 
 /// @param sums  [rows, target.n]
-__global__ void __launch_bounds__(row_threads)
+[[maybe_unused]] static __global__ void __launch_bounds__(row_threads)
     finish_rows(const float* sums, int rows, Target target) {
     const std::size_t all = std::size_t(rows) * target.n;
     for (std::size_t i = std::size_t(blockIdx.x) * row_threads + threadIdx.x; i < all;
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(row_threads)
 }
 
 /// Takes rows out of x: a block for each of `wanted`.
-__global__ void __launch_bounds__(row_threads)
+[[maybe_unused]] static __global__ void __launch_bounds__(row_threads)
     take_rows(const float* x, const int* wanted, int k, float* out) {
     for (int c = threadIdx.x; c < k; c += row_threads)
         out[std::size_t(blockIdx.x) * k + c] = x[std::size_t(wanted[blockIdx.x]) * k + c];

@@ -1,5 +1,6 @@
-// The whole CUDA engine on the kernels' CPU machine: right against the reference, equal
-// to the CPU engine but for rounding, and all that forward and write promise.
+// The whole CUDA engine: right against the reference, equal to the CPU engine but for
+// rounding, and all that forward and write promise. Here on the kernels' CPU machine; in
+// tests/gpu the same text on a GPU.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +8,8 @@
 #include <deque>
 
 #include "gpt2/cpu/engine.hpp"
-#include "gpt2/cuda/cpu_machine/machine.hpp"
 #include "gpt2/cuda/engine.hpp"
+#include "gpt2/cuda/simt.hpp"
 #include "gpt2/generate.hpp"
 #include "gpt2/load.hpp"
 #include "gpt2/reference/reference.hpp"
@@ -40,7 +41,11 @@ private:
 
 std::unique_ptr<Model> emulated(const Weights& weights, DType dtype = DType::f32,
                                 DType kv = DType::f32) {
+#ifdef __CUDACC__
+    return cuda::load(weights, dtype, kv);
+#else
     return cuda::load_emulated(weights, dtype, kv);
+#endif
 }
 
 /// In units of the largest logit expected.
@@ -347,6 +352,7 @@ TEST(CudaEngine, TheShippedModelWritesTheSameWords) {
         EXPECT_LT(largest_difference(expected[r], found[r]), 1e-5);
 }
 
+#ifndef __CUDACC__  // a GPU's threads take their turns as they please
 TEST(CudaEngine, TheWholePassInEveryOrder) {
     const Large weights(small, 21);
     const auto tokens = support::random_tokens(40, small.n_vocab, 21);
@@ -366,6 +372,8 @@ TEST(CudaEngine, TheWholePassInEveryOrder) {
     }
     simt::set_order(simt::Order::forward);
 }
+
+#endif
 
 TEST(CudaEngine, IsNotHereWithoutAGpu) {
     LoadOptions options;

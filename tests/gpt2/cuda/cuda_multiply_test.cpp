@@ -247,19 +247,21 @@ TEST(CudaGemm, MultipliesRowMajorMatrices) {
     const int m = 5, n = 12, k = 7, count = 3, xs = 9, ws = 14, ys = 13;
     const auto x = support::random_floats(std::size_t(count * m * xs), 1);
     const auto w = support::random_floats(std::size_t(count * 14 * 16), 2);
+    const auto dx = on_device(x), dw = on_device(w);
     Stream stream;
     for (const bool transposed : {false, true}) {
-        std::vector<float> y(std::size_t(count * m * ys), NAN);
+        const auto dy = on_device(std::vector<float>(std::size_t(count * m * ys), NAN));
         Gemm().multiply(stream, Product{m,
                                         n,
                                         k,
-                                        {x.data(), xs, m * xs},
-                                        {w.data(), ws, 14 * 15},
+                                        {dx.data(), xs, m * xs},
+                                        {dw.data(), ws, 14 * 15},
                                         transposed,
-                                        {y.data(), ys, m * ys},
+                                        {dy.data(), ys, m * ys},
                                         DType::f32,
                                         count,
                                         0.5f});
+        const std::vector<float> y = on_host(dy);
         for (int b = 0; b < count; ++b)
             for (int i = 0; i < m; ++i)
                 for (int j = 0; j < ys; ++j) {

@@ -1,7 +1,11 @@
 #pragma once
 
-// What the tests of kernels share: arrays on the device of the CPU machine, random
-// numbers, and every order in which threads may take their turns.
+// What the tests of kernels share: arrays on the device, random numbers, and every order
+// in which threads may take their turns.
+//
+// The tests are written for the kernels' CPU machine, where the device's memory is the
+// host's and a kernel is done when its launch returns. tests/gpu runs the same text on a
+// GPU, with memory that both reach and launches that wait.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +25,9 @@ using gpt2::cuda::Array;
 template <class T>
 Array<T> on_device(const std::vector<T>& all) {
     Array<T> array(all.size());
-    gpt2::cuda::Stream().copy(array.data(), all.data(), array.bytes());
+    gpt2::cuda::Stream stream;
+    stream.copy(array.data(), all.data(), array.bytes());
+    stream.wait();
     return array;
 }
 
@@ -45,6 +51,13 @@ std::vector<T> narrowed(const std::vector<float>& all) {
     return narrow;
 }
 
+#ifdef __CUDACC__
+/// A GPU's threads take their turns as they please.
+template <class F>
+void in_every_order(F test) {
+    test();
+}
+#else
 /// Runs a test once for each order.
 template <class F>
 void in_every_order(F test) {
@@ -59,6 +72,7 @@ void in_every_order(F test) {
     }
     simt::set_order(simt::Order::forward);
 }
+#endif
 
 /// The largest difference from a reference in double precision; NaN counts as infinite.
 template <class T>
