@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "gpt2/cuda/batch.hpp"
 
 /// Attention over a cache on the device.
@@ -14,6 +16,18 @@ namespace gpt2::cuda::inline SIMT_MACHINE {
 constexpr int attend_threads = 128;  ///< of a block of `attend`
 /// Of the same block.
 constexpr int attend_warps = attend_threads / simt::warp_size;
+
+/// Thread blocks that share one row's attention, at most.
+constexpr int most_splits = 16;
+
+/// How many there should be for `rows` rows: as many as keep the device busy, but not
+/// more than there are blocks of the cache to share.
+/// @param table_width  blocks that the longest sequence takes
+constexpr int splits_for(int multiprocessors, int n_head, int rows, int table_width) {
+    const int most = std::max(1, table_width / attend_warps);
+    return std::clamp(4 * multiprocessors / (n_head * rows), 1,
+                      std::min(most, most_splits));
+}
 
 /// A softmax that sees its scores bit by bit (Milakov and Gimelshein, "Online normalizer
 /// calculation for softmax", 2018): `values` are sums over weights exp(score - top), and

@@ -50,11 +50,26 @@ else()
 endif()
 
 # The kernels' CPU machine: only what asks for it (tests, and the chapter on GPUs) is
-# linked with it.
+# linked with it, by one of two engines. gpt2_simt is the one for tests.
+# gpt2_simt_watched is slower: gdb can step through it, and it tells of each load and
+# store, which takes the place of sanitizers (see cpu_machine/watch.cpp).
+set(gpt2_watched -fsanitize=thread -O0 -g)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND gpt2_watched "SHELL:-mllvm -tsan-instrument-read-before-write=1")
+endif()
 function(gpt2_add_simt)
   file(GLOB sources CONFIGURE_DEPENDS lib/gpt2/cuda/cpu_machine/*.cpp)
-  add_library(gpt2_simt STATIC EXCLUDE_FROM_ALL ${sources} lib/gpt2/cuda/engine.cpp
-              lib/gpt2/cuda/gemm.cpp lib/gpt2/cuda/plan.cpp)
-  target_include_directories(gpt2_simt PRIVATE lib/gpt2/cuda/cpu_machine)
-  target_link_libraries(gpt2_simt PUBLIC gpt2)
+  add_library(gpt2_simt_machine STATIC EXCLUDE_FROM_ALL ${sources})
+  target_include_directories(gpt2_simt_machine PRIVATE lib/gpt2/cuda/cpu_machine)
+  target_link_libraries(gpt2_simt_machine PUBLIC gpt2)
+  foreach(name gpt2_simt gpt2_simt_watched)
+    add_library(${name} STATIC EXCLUDE_FROM_ALL lib/gpt2/cuda/engine.cpp
+                lib/gpt2/cuda/gemm.cpp lib/gpt2/cuda/plan.cpp)
+    target_include_directories(${name} PRIVATE lib/gpt2/cuda/cpu_machine)
+    target_link_libraries(${name} PUBLIC gpt2_simt_machine)
+  endforeach()
+  if(NOT GPT2_SANITIZE)
+    target_compile_definitions(gpt2_simt_machine PUBLIC SIMT_WATCHED)
+    target_compile_options(gpt2_simt_watched PRIVATE ${gpt2_watched})
+  endif()
 endfunction()

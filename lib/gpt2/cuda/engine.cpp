@@ -20,9 +20,6 @@ inline namespace SIMT_MACHINE {
 
 namespace {
 
-/// Thread blocks that share one row's attention, at most.
-constexpr int most_splits = 16;
-
 /// Blocks of KV caches, in the device's memory.
 class DevicePool final : public KvPool {
 public:
@@ -186,19 +183,14 @@ private:
 
     template <class C, int spread>
     void attend_as(const Span& span, int layer) {
-        stream_->launch(attend<C, spread>,
-                        dim3(unsigned(layout_.n_head), unsigned(span.count),
-                             unsigned(splits_for(span.count))),
-                        dim3(attend_threads), 0, q_.data(), plan_.batch(), span.first,
-                        CacheLayer(layout_, layer),
-                        Partial{found_.data(), arrived_.data()}, attended_.data());
-    }
-
-    /// As many as keep the device busy, but not more than there are blocks to share.
-    int splits_for(int rows) const {
-        const int most = std::max(1, plan_.batch().table_width / attend_warps);
-        return std::clamp(4 * multiprocessors_ / (layout_.n_head * rows), 1,
-                          std::min(most, most_splits));
+        const int splits = splits_for(multiprocessors_, layout_.n_head, span.count,
+                                      plan_.batch().table_width);
+        stream_->launch(
+            attend<C, spread>,
+            dim3(unsigned(layout_.n_head), unsigned(span.count), unsigned(splits)),
+            dim3(attend_threads), 0, q_.data(), plan_.batch(), span.first,
+            CacheLayer(layout_, layer), Partial{found_.data(), arrived_.data()},
+            attended_.data());
     }
 
     template <class C>

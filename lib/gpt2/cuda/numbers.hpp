@@ -23,11 +23,14 @@ struct bf16 {
     std::uint16_t bits;  ///< sign, 8 of the exponent, 7
 };
 
-/// To f32: exact.
-__host__ __device__ inline float widen(float x) { return x; }
+// (Forced inline: of a call's argument or result the compiler would not tell the CPU
+// machine's log that it was loaded or stored.)
 
 /// To f32: exact.
-__host__ __device__ inline float widen(f16 x) {
+__host__ __device__ __forceinline__ float widen(float x) { return x; }
+
+/// To f32: exact.
+__host__ __device__ __forceinline__ float widen(f16 x) {
 #ifdef __CUDACC__
     return __half2float(__ushort_as_half(x.bits));
 #else
@@ -36,7 +39,7 @@ __host__ __device__ inline float widen(f16 x) {
 }
 
 /// To f32: exact.
-__host__ __device__ inline float widen(bf16 x) {
+__host__ __device__ __forceinline__ float widen(bf16 x) {
     const std::uint32_t bits = std::uint32_t(x.bits) << 16;
     float wide;
     memcpy(&wide, &bits, sizeof wide);
@@ -45,7 +48,7 @@ __host__ __device__ inline float widen(bf16 x) {
 
 /// To the nearest, ties to even. Only finite numbers are narrowed.
 template <class T>
-__host__ __device__ T narrow(float x) {
+__host__ __device__ __forceinline__ T narrow(float x) {
     if constexpr (sizeof(T) == 4) {
         return x;
     } else if constexpr (std::is_same_v<T, bf16>) {

@@ -7,6 +7,8 @@
 #include <new>
 #include <string>
 
+#include "gpt2/cuda/cpu_machine/log.hpp"
+
 // The CUDA runtime where there is no GPU: memory is the host's, and work is done when it
 // is given.
 
@@ -47,9 +49,11 @@ std::shared_ptr<std::byte> allocate(std::size_t bytes, Place) {
     std::memset(memory, fill, all);
     const std::lock_guard lock(mutex);
     pieces[memory + fence] = bytes;
+    simt::add_piece(memory + fence, bytes);
     return {memory + fence, [=](std::byte* p) {
                 const std::lock_guard guard(mutex);
                 pieces.erase(p);
+                simt::remove_piece(p);
                 ::operator delete(memory, aligned);
             }};
 }
@@ -83,6 +87,7 @@ Graph::Graph(Stream& stream, const std::function<void()>& work) {
 }
 Graph::~Graph() { delete static_cast<Recording*>(handle_); }
 void Graph::launch(Stream&) const {
+    ++simt::counts.graphs;
     for (const auto& work : *static_cast<const Recording*>(handle_)) work();
 }
 

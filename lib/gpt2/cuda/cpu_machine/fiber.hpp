@@ -1,6 +1,8 @@
 #pragma once
 
-#ifdef __has_feature  // clang's spelling of what g++ says by two macros
+#ifdef SIMT_WATCHED  // the compiler's calls are the machine's own: see watch.cpp
+#undef __SANITIZE_THREAD__
+#elif defined(__has_feature)  // clang's spelling of what g++ says by two macros
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
 #elif __has_feature(thread_sanitizer)

@@ -8,6 +8,7 @@
 #include <random>
 #include <vector>
 
+#include "gpt2/cuda/cpu_machine/log.hpp"
 #include "gpt2/cuda/cpu_machine/shared.hpp"
 
 namespace simt {
@@ -149,6 +150,7 @@ void barrier(Place at) {
     if (++block.at_barrier < block.threads.size()) {
         wait();
     } else {
+        count(&Counts::barriers);
         for (Thread* other : block.threads) {
             if (other->at.line != at.line)
                 fail("divergent barrier: ", self, ", ", *other);
@@ -156,7 +158,6 @@ void barrier(Place at) {
             ++other->barriers;
         }
         block.at_barrier = 0;
-        ++counts.barriers;
     }
     acquire(place);
 }
@@ -201,7 +202,8 @@ std::uint64_t warp_operation(Operation operation, std::uint32_t mask, std::uint6
                 ++other.warp_orders;
             other.state = State::ready;
         }
-        ++counts.warp_operations;
+        count(&Counts::warp_operations);
+        if (operation == Operation::shuffle) count(&Counts::shuffles);
     }
     if (operation == Operation::order) acquire(place);
     return self.result;
@@ -245,7 +247,7 @@ void History::on_read(const char* name, std::size_t i) {
         fail("shared memory read before it was written: ", name, "[", i, "]: ", *current);
     if (!in_order(write)) race(name, i, "reads ", " wrote", write);
     note(read);
-    ++counts.shared_reads;
+    count(&Counts::shared_reads);
 }
 
 void History::on_write(const char* name, std::size_t i) {
@@ -253,7 +255,7 @@ void History::on_write(const char* name, std::size_t i) {
     if (!in_order(read)) race(name, i, "writes ", " read", read);
     note(write);
     read = {};
-    ++counts.shared_writes;
+    count(&Counts::shared_writes);
 }
 
 void run(dim3 grid, dim3 block, std::size_t dynamic_bytes, std::function<void()> kernel) {
@@ -267,6 +269,10 @@ void run(dim3 grid, dim3 block, std::size_t dynamic_bytes, std::function<void()>
     blockDim = block;
     gridDim = grid;
     ++counts.launches;
+    if (log) log->launches.push_back({grid, block, {}});
+    const struct Leave {
+        ~Leave() { current = nullptr; }
+    } leave;
 
     // Two blocks' worth: to the thread sanitizer neighbouring blocks are other threads.
     static std::vector<std::unique_ptr<Thread>> pool;

@@ -24,6 +24,7 @@
 #define __global__
 #define __device__
 #define __host__
+#define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 
 struct uint3 {
@@ -52,12 +53,19 @@ enum class Order { forward, reverse, shuffled };
 /// The order from now on; `seed` is for shuffled.
 void set_order(Order order, unsigned seed = 1);
 
-/// What the kernels did since the machine's start.
+/// What the kernels did since the machine's start. (What they did to memory: see
+/// log.hpp.)
 struct Counts {
-    std::uint64_t launches, barriers, warp_operations;
+    std::uint64_t launches, graphs;             ///< kernels; graphs of them
+    std::uint64_t barriers, warp_operations;    ///< of a block; of a warp
+    std::uint64_t shuffles;                     ///< of the warp operations
     std::uint64_t shared_reads, shared_writes;  ///< of single numbers
+    std::uint64_t atomics;                      ///< by single threads
 };
 extern Counts counts;
+
+/// One more of something that the current thread has done.
+void count(std::uint64_t Counts::*what);
 
 /// A place in the source. As a default argument it is the caller's.
 struct Place {
@@ -145,6 +153,7 @@ inline void __threadfence_system() {}
 
 template <class T>
 T atomicAdd(T* p, std::type_identity_t<T> value) {
+    simt::count(&simt::Counts::atomics);
     return std::atomic_ref<T>(*p).fetch_add(value);
 }
 
