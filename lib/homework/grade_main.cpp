@@ -106,11 +106,19 @@ bool compile(const Options& options, const Chapter& chapter, const Task& task,
         "-DHOMEWORK_TASK=" + task.name,
         "-I" + files.string(),
         "-I" + (root / "chapters" / chapter.name / "homework").string(),
-        "-I" + (root / "lib").string(),
-        (root / "lib/homework/worker.cpp").string()};
+        "-I" + (root / "lib").string()};
     if (options.strict) command.push_back("-Werror");
-    command.insert(command.end(), {"-o", program.string()});
-    return run(command, log) == 0;
+    // The compiler's part of the thread sanitizer, without its library: the machine is
+    // told of each load and store instead. See gpt2/cuda/cpu_machine/watch.cpp.
+    if (task.kernel)
+        command.insert(command.end(), {"-fsanitize=thread", "-O1", "-DSIMT_WATCHED"});
+    const std::string object = program.string() + ".o";
+    command.insert(command.end(),
+                   {"-c", (root / "lib/homework/worker.cpp").string(), "-o", object});
+    std::vector<std::string> link{HOMEWORK_COMPILER, object};
+    if (task.kernel) link.push_back(HOMEWORK_CPU_MACHINE);
+    link.insert(link.end(), {"-o", program.string()});
+    return run(command, log) == 0 && run(link, log) == 0;
 }
 
 Graded grade(const Options& options, const Chapter& chapter, const Task& task,

@@ -35,7 +35,7 @@ private:
 /// Points for being fast.
 struct Speed {
     int points = 0;   ///< where the goal is reached; else a share of them
-    double goal = 1;  ///< the reference's time over the student's
+    double goal = 1;  ///< the reference's time over the student's, or what stands for it
     /// Measures that quotient, and checks every answer that it times. See race().
     std::function<double(Student&, Random&)> ratio;
 };
@@ -50,6 +50,7 @@ struct Task {
     /// Asks the student's function. It throws Failed at the first wrong answer.
     std::function<void(Student&, Random&)> test;
     std::optional<Speed> speed = {};  ///< further points
+    bool kernel = false;  ///< runs on the kernels' CPU machine, which sees its loads
 };
 
 /// The homework of a chapter.

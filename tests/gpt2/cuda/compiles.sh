@@ -25,3 +25,14 @@ include=$(dirname "$(realpath "$nvcc")")/../include
 "${CXX:-g++}" -std=c++20 -fsyntax-only -isystem "$include" -I "$source/lib" \
     "$source/lib/gpt2/cuda/cpu_machine/cublas.cpp"
 echo "the CUDA engine compiles"
+
+# So does the kernel of chapter 15's homework, which students run on the CPU machine.
+homework=$source/chapters/15_gpu/homework
+echo '#include "attend.hpp"' >"$build/attend.cu"
+for files in "$homework"/starter "$homework"/solution; do
+    [ -d "$files" ] || continue  # handed out without
+    "$nvcc" -std=c++20 -arch=sm_80 --expt-relaxed-constexpr -Werror all-warnings \
+        -Xptxas=-warn-spills,-warn-lmem-usage -I "$files" -I "$homework" -I "$source/lib" \
+        -c "$build/attend.cu" -o "$build/attend.o"
+done
+echo "the homework's kernel compiles"
