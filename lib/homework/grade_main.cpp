@@ -179,8 +179,10 @@ std::string told(const Options& options, const Graded& graded) {
     };
     if (graded.task.speed && graded.ratio > 0)
         line("speed", "速度",
-             fmt::format("{:.2f} of the reference's; all points at {:g}", graded.ratio,
-                         graded.task.speed->goal));
+             fmt::format(
+                 fmt::runtime(zh ? "参考实现的 {:.2f} 倍；到 {:g} 就是满分"
+                                 : "{:.2f} of the reference's; all points at {:g}"),
+                 graded.ratio, graded.task.speed->goal));
     if (!graded.failed) return text;
     line("not yet", "还没有", graded.task.name + ": " + graded.failed->what);
     line("given", "给的是", graded.failed->given);
@@ -311,14 +313,17 @@ int run_all(const Options& options) {
             std::fflush(stdout);
             const Graded& one =
                 graded.tasks.emplace_back(grade(options, *chapter, task, seed));
-            fmt::print("  {:<24} {:>3g} of {}\n{}", task.name, one.points, one.of(),
-                       told(options, one));
+            fmt::print("  {:<24} {:>3g} {} {}\n{}", task.name, one.points,
+                       chinese(options) ? "/" : "of", one.of(), told(options, one));
         }
         points += graded.points();
         of += graded.of();
     }
-    fmt::print("{} {:g} of {}; seed {}\n", chinese(options) ? "总分" : "points", points,
-               of, seed);
+    if (chinese(options))
+        fmt::print("总分 {:g} / {}；想再考同样的题，加上 --seed {}\n", points, of, seed);
+    else
+        fmt::print("points {:g} of {}; --seed {} asks the same again\n", points, of,
+                   seed);
     write(options.json, as_json(options, all, seed));
     write(options.gradescope, as_gradescope(options, all));
     return points == of ? 0 : 1;
