@@ -13,6 +13,7 @@
 /// between.
 namespace gpt2::cuda::inline SIMT_MACHINE {
 
+constexpr int most_splits = 16;      ///< blocks that share one row's head, at most
 constexpr int attend_threads = 128;  ///< of a block of `attend`
 /// Of the same block.
 constexpr int attend_warps = attend_threads / simt::warp_size;
@@ -60,11 +61,19 @@ struct Running {
 
 /// Where `attend` keeps what its splits have found.
 struct Partial {
-    float* found;       ///< [grid.y, heads, splits, head_dim + 2]: values, top, sum
-    unsigned* arrived;  ///< [grid.y, heads]: zero before and after
+    float* found;       ///< [rows, heads, splits, head_dim + 2]: values, top, sum
+    unsigned* arrived;  ///< [rows, heads]: zero before and after
 };
 
-/// Causal attention of single rows: grid (heads, rows, splits), attend_warps warps.
+/// What one block does of one row's attention.
+struct Share {
+    int row;            ///< of the batch
+    int place;          ///< of the row among those that attend together
+    int head, heads;    ///< one of the heads
+    int split, splits;  ///< one of the parts that the positions are cut into
+};
+
+/// A share of the causal attention of a single row, by a block of `warps` warps.
 ///
 ///     out = sum over t <= position of softmax(query . key[t] / sqrt(head_dim)) value[t]
 ///
@@ -73,22 +82,22 @@ struct Partial {
 /// positions. Both times neighbours in the warp read neighbours in memory, which is what
 /// the two layouts of the cache are for.
 ///
-/// @param q, out   [rows, n_embd], from `first_row` on
+/// @param q, out   [rows, n_embd]
 /// @tparam spread  channels a lane has: at least head_dim / 32
-template <class T, int spread>
-__global__ void __launch_bounds__(attend_threads, 4)
-    attend(const float* q, Batch batch, int first_row, CacheLayer cache, Partial partial,
-           float* out) {
+template <class T, int spread, int warps>
+__device__ void attend_share(const Share& share, const float* q, const Batch& batch,
+                             const CacheLayer& cache, const Partial& partial,
+                             float* out) {
     constexpr int block = KvLayout::positions, channels = spread * simt::warp_size;
     SIMT_SHARED(float, query, channels);
-    SIMT_SHARED(float, weights, attend_warps* block);
-    SIMT_SHARED(float, tops, attend_warps);
-    SIMT_SHARED(float, sums, attend_warps);
-    SIMT_SHARED(float, values, attend_warps* channels);
+    SIMT_SHARED(float, weights, warps* block);
+    SIMT_SHARED(float, tops, warps);
+    SIMT_SHARED(float, sums, warps);
+    SIMT_SHARED(float, values, warps* channels);
     SIMT_SHARED(int, is_last, 1);
 
-    const int dim = cache.head_dim, head = blockIdx.x, heads = gridDim.x;
-    const int row = first_row + blockIdx.y, split = blockIdx.z, splits = gridDim.z;
+    const auto [row, place, head, heads, split, splits] = share;
+    const int dim = cache.head_dim;
     const int warp = threadIdx.x / simt::warp_size, lane = threadIdx.x % simt::warp_size;
     const std::size_t at = (std::size_t(row) * heads + head) * dim;
 
@@ -97,10 +106,10 @@ __global__ void __launch_bounds__(attend_threads, 4)
     __syncthreads();
 
     const int length = batch.position[row] + 1, blocks = (length + block - 1) / block;
-    const int share = (blocks + splits - 1) / splits;
-    const int end = min(blocks, (split + 1) * share);
+    const int each = (blocks + splits - 1) / splits;
+    const int end = min(blocks, (split + 1) * each);
     Running<spread> mine;
-    for (int b = split * share + warp; b < end; b += attend_warps) {
+    for (int b = split * each + warp; b < end; b += warps) {
         const T* memory = reinterpret_cast<const T*>(batch.block(row, b * block));
         const T* keys = memory + cache.keys(head) + lane;
         const T* value = memory + cache.values(head) + lane;
@@ -139,11 +148,11 @@ __global__ void __launch_bounds__(attend_threads, 4)
     for (int i = 0; i < spread; ++i)
         values[warp * channels + i * simt::warp_size + lane] = mine.values[i];
     __syncthreads();
-    const std::size_t place = std::size_t(blockIdx.y) * heads + head;
-    float* found = partial.found + place * splits * (dim + 2);
+    const std::size_t which = std::size_t(place) * heads + head;
+    float* found = partial.found + which * splits * (dim + 2);
     for (int c = threadIdx.x; c < dim; c += blockDim.x) {
         Running<1> all;
-        for (int w = 0; w < attend_warps; ++w)
+        for (int w = 0; w < warps; ++w)
             all.merge(tops[w], sums[w], values[w * channels + c]);
         float* mine_found = found + split * (dim + 2);
         mine_found[c] = all.values[0];
@@ -157,7 +166,7 @@ __global__ void __launch_bounds__(attend_threads, 4)
     // fence makes what a block has found visible before its arrival is.
     __threadfence();
     __syncthreads();
-    unsigned* arrived = partial.arrived + place;
+    unsigned* arrived = partial.arrived + which;
     if (threadIdx.x == 0) is_last[0] = atomicAdd(arrived, 1u) == unsigned(splits) - 1;
     __syncthreads();
     if (!is_last[0]) return;
@@ -171,6 +180,17 @@ __global__ void __launch_bounds__(attend_threads, 4)
         out[at + c] = all.values[0] / all.sum;
     }
     if (threadIdx.x == 0) *arrived = 0;
+}
+
+/// All shares of some rows as a kernel of attend_threads: grid (heads, rows, splits).
+template <class T, int spread>
+__global__ void __launch_bounds__(attend_threads, 4)
+    attend(const float* q, Batch batch, int first_row, CacheLayer cache, Partial partial,
+           float* out) {
+    const int place = blockIdx.y;
+    const Share share{first_row + place, place,           int(blockIdx.x),
+                      int(gridDim.x),    int(blockIdx.z), int(gridDim.z)};
+    attend_share<T, spread, attend_warps>(share, q, batch, cache, partial, out);
 }
 
 // Many rows of one sequence

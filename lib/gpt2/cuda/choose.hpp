@@ -49,9 +49,9 @@ __device__ std::uint64_t over_block(std::uint64_t x, Shared& scratch, Join join)
 /// @param weights  [n_vocab] scratch
 /// @param written  [n_ctx], in the host's reach: the token chosen behind each position;
 ///                 -1 where a logit is not a number or infinite
-[[maybe_unused]] static __global__ void __launch_bounds__(choose_threads)
-    choose(const float* logits, int n_vocab, const SamplerOptions* options,
-           std::uint64_t* weights, Batch batch, int* written) {
+__device__ inline void choose_next(const float* logits, int n_vocab,
+                                   const SamplerOptions* options, std::uint64_t* weights,
+                                   const Batch& batch, int* written) {
     constexpr int warps = choose_threads / simt::warp_size;
     SIMT_SHARED(std::uint64_t, scratch, warps);
     const auto add = [](std::uint64_t a, std::uint64_t b) { return a + b; };
@@ -118,6 +118,13 @@ __device__ std::uint64_t over_block(std::uint64_t x, Shared& scratch, Join join)
         ++batch.position[0];
         __threadfence_system();
     }
+}
+
+/// The same as a kernel of one block.
+[[maybe_unused]] static __global__ void __launch_bounds__(choose_threads)
+    choose(const float* logits, int n_vocab, const SamplerOptions* options,
+           std::uint64_t* weights, Batch batch, int* written) {
+    choose_next(logits, n_vocab, options, weights, batch, written);
 }
 
 }  // namespace gpt2::cuda::inline SIMT_MACHINE

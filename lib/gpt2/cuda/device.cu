@@ -72,6 +72,11 @@ void Stream::copy(void* to, const void* from, std::size_t bytes) {
 void Stream::clear(void* to, std::size_t bytes) {
     check(cudaMemsetAsync(to, 0, bytes, stream_of(handle_)), "clear");
 }
+bool Stream::idle() {
+    const cudaError_t status = cudaStreamQuery(stream_of(handle_));
+    if (status != cudaErrorNotReady) check(status, "wait");
+    return status == cudaSuccess;
+}
 void Stream::wait() { check(cudaStreamSynchronize(stream_of(handle_)), "wait"); }
 
 Graph::Graph(Stream& stream, const std::function<void()>& work) {
@@ -91,20 +96,6 @@ void Graph::launch(Stream& stream) const {
     check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(handle_),
                           stream_of(stream.handle())),
           "graph");
-}
-
-Event::Event() {
-    cudaEvent_t event;
-    check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "event");
-    handle_ = event;
-}
-Event::~Event() { cudaEventDestroy(static_cast<cudaEvent_t>(handle_)); }
-void Event::record(Stream& stream) {
-    check(cudaEventRecord(static_cast<cudaEvent_t>(handle_), stream_of(stream.handle())),
-          "event");
-}
-void Event::wait() const {
-    check(cudaEventSynchronize(static_cast<cudaEvent_t>(handle_)), "wait");
 }
 
 }  // namespace gpt2::cuda::inline gpu

@@ -77,16 +77,33 @@ public:
     /// Waits until all that was given is done.
     void wait();
 
+    /// Whether all that was given is done.
+    bool idle();
+
     /// Runs a kernel on `grid` blocks of `block` threads, with that many bytes of
     /// SIMT_DYNAMIC_SHARED.
     template <class... P, class... A>
     void launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared,
-                A... arguments);
+                A... arguments) {
+        launch_as(false, kernel, grid, block, shared, arguments...);
+    }
+
+    /// The same, with all blocks on the device at once, so that they can wait for each
+    /// other: at most resident() of them.
+    template <class... P, class... A>
+    void launch_together(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared,
+                         A... arguments) {
+        launch_as(true, kernel, grid, block, shared, arguments...);
+    }
 
     /// CUDA's own name for it, to be handed to cuBLAS.
     void* handle() const { return handle_; }
 
 private:
+    template <class... P, class... A>
+    void launch_as(bool together, void (*kernel)(P...), dim3 grid, dim3 block,
+                   std::size_t shared, A... arguments);
+
     friend class Graph;
     void* handle_ = nullptr;
 #ifndef __CUDACC__
@@ -111,19 +128,10 @@ private:
     void* handle_ = nullptr;
 };
 
-/// A mark in a stream that the host can wait for.
-class Event {
-public:
-    Event();
-    ~Event();
-    Event(const Event&) = delete;
-
-    void record(Stream& stream);  ///< behind all that was given so far
-    void wait() const;            ///< until the stream has passed the last mark
-
-private:
-    [[maybe_unused]] void* handle_ = nullptr;
-};
+/// How many blocks of a kernel the device holds at once; 0 where it does not launch
+/// blocks that wait for each other.
+template <class... P>
+int resident(void (*kernel)(P...), int threads, std::size_t shared);
 
 // The launch, for each machine
 // ----------------------------
@@ -133,18 +141,39 @@ private:
 /// @throws Error with CUDA's own words
 void check(cudaError_t status, const char* what);
 
-template <class... P, class... A>
-void Stream::launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared,
-                    A... arguments) {
+template <class... P>
+void allow_shared(void (*kernel)(P...), std::size_t shared) {
     if (shared > std::size_t(48) << 10)  // more than that must be asked for
         check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    int(shared)),
               "shared memory");
+}
+
+template <class... P>
+int resident(void (*kernel)(P...), int threads, std::size_t shared) {
+    int possible = 0, blocks = 0;
+    check(cudaDeviceGetAttribute(&possible, cudaDevAttrCooperativeLaunch, 0), "device");
+    if (!possible) return 0;
+    allow_shared(kernel, shared);
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared),
+          "occupancy");
+    return blocks * multiprocessors();
+}
+
+template <class... P, class... A>
+void Stream::launch_as(bool together, void (*kernel)(P...), dim3 grid, dim3 block,
+                       std::size_t shared, A... arguments) {
+    allow_shared(kernel, shared);
+    cudaLaunchAttribute cooperative{};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = shared;
     config.stream = static_cast<cudaStream_t>(handle_);
+    config.attrs = &cooperative;
+    config.numAttrs = together ? 1 : 0;
     check(cudaLaunchKernelEx(&config, kernel, static_cast<P>(arguments)...), "launch");
 }
 
@@ -153,11 +182,17 @@ void Stream::launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t sha
 /// Throws simt::Error where a kernel has written outside the device's memory.
 void check_memory();
 
+template <class... P>
+int resident(void (*)(P...), int, std::size_t) {
+    return multiprocessors();
+}
+
 template <class... P, class... A>
-void Stream::launch(void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared,
-                    A... arguments) {
+void Stream::launch_as(bool together, void (*kernel)(P...), dim3 grid, dim3 block,
+                       std::size_t shared, A... arguments) {
     const auto work = [=] {
-        simt::run(grid, block, shared, [=] { kernel(static_cast<P>(arguments)...); });
+        simt::run(
+            grid, block, shared, [=] { kernel(static_cast<P>(arguments)...); }, together);
         check_memory();
     };
     if (recording_)

@@ -1,6 +1,8 @@
 #include "gpt2/cuda/engine.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -12,6 +14,7 @@
 #include "gpt2/cuda/gemm.hpp"
 #include "gpt2/cuda/multiply.hpp"
 #include "gpt2/cuda/parameters.hpp"
+#include "gpt2/cuda/persistent.hpp"
 #include "gpt2/cuda/plan.hpp"
 #include "gpt2/error.hpp"
 
@@ -19,6 +22,12 @@ namespace gpt2::cuda {
 inline namespace SIMT_MACHINE {
 
 namespace {
+
+/// What `written_` holds where nothing has been chosen yet.
+constexpr int not_yet = -2;
+/// Tokens that one launch of `decode` makes: a longer one would go on for nothing when
+/// somebody says stop.
+constexpr int steps_together = 8;
 
 /// Blocks of KV caches, in the device's memory.
 class DevicePool final : public KvPool {
@@ -44,7 +53,8 @@ private:
 template <class T>
 class Engine final : public Model {
 public:
-    Engine(const Weights& weights, DType dtype, DType kv, std::shared_ptr<Stream> stream)
+    Engine(const Weights& weights, DType dtype, DType kv, Decode decode,
+           std::shared_ptr<Stream> stream)
         : Model(weights.config(),
                 std::make_shared<DevicePool>(weights.config(), kv, stream)),
           layout_(weights.config(), kv),
@@ -58,6 +68,7 @@ public:
         positions_ = loader.floats(Part::position_embedding);
         for (int i = 0; i < config().n_layer; ++i) layers_.push_back(loader.layer(i));
         ln_f_ = loader.norm(Part::ln_f_gain, Part::ln_f_bias);
+        if (decode == Decode::persistent) blocks_ = blocks_that_stay();
     }
 
     std::size_t weight_bytes() const override {
@@ -81,6 +92,9 @@ private:
 
     Token run_ahead(KvCache& cache, Token next, int steps, const Sampler& sampler,
                     const std::function<bool(Token)>& on_token);
+    void make_ready();
+    void give(int steps);
+    Token chosen_behind(int position);
 
     void lay_out(std::span<const Step> batch, int ahead = 0);
 
@@ -91,54 +105,71 @@ private:
                         head_.weight.data(), positions_.data(), config().n_embd,
                         x_.data());
         for (int i = 0; i < config().n_layer; ++i) {
-            const Layer<T>& l = layers_[i];
-            multiply(x_, rows, l.ln_1.norm(), l.attn, Then::remember, q_, i);
-            attend_all(i);
-            multiply(attended_, rows, {}, l.attn_proj, Then::residual, x_, i);
-            multiply(x_, rows, l.ln_2.norm(), l.fc, Then::gelu, hidden_, i);
-            multiply(hidden_, rows, {}, l.mlp_proj, Then::residual, x_, i);
+            for (const Linear<T>& product : products_of(i)) {
+                multiply(product, rows);
+                if (product.target.then == Then::remember) attend_all(i);
+            }
         }
         if (wanted == 0) return;
         const bool all = wanted == rows;  // they are in order
         if (!all)
             stream_->launch(take_rows, dim3(wanted), dim3(row_threads), 0, x_.data(),
                             plan_.wanted_rows(), config().n_embd, attended_.data());
-        multiply(all ? x_ : attended_, wanted, ln_f_.norm(), head_, Then::store, logits_,
-                 0);
+        multiply(head_of(all ? x_ : attended_), wanted);
+    }
+
+    /// The products of a layer, in their order.
+    std::array<Linear<T>, 4> products_of(int i) const {
+        const Layer<T>& l = layers_[std::size_t(i)];
+        return {linear(x_, l.ln_1.norm(), l.attn, Then::remember, q_, i),
+                linear(attended_, {}, l.attn_proj, Then::residual, x_, i),
+                linear(x_, l.ln_2.norm(), l.fc, Then::gelu, hidden_, i),
+                linear(hidden_, {}, l.mlp_proj, Then::residual, x_, i)};
     }
     // [pass]
+
+    Linear<T> head_of(const Array<float>& x) const {
+        return linear(x, ln_f_.norm(), head_, Then::store, logits_, 0);
+    }
 
     // Products
     // --------
 
-    /// y = f(norm(x) W + b), one way or the other (see multiply.hpp).
-    void multiply(const Array<float>& x, int rows, Norm norm, const Matrix<T>& m,
-                  Then then, const Array<float>& y, int layer) {
-        const Target target{then,          y.data(),      m.n,
-                            m.bias.data(), plan_.batch(), CacheLayer(layout_, layer)};
-        if (rows <= 1 && fits<1>(m.k)) return multiply_as<1>(x, rows, norm, m, target);
-        if (rows <= 2 && fits<2>(m.k)) return multiply_as<2>(x, rows, norm, m, target);
-        if (rows <= 4 && fits<4>(m.k)) return multiply_as<4>(x, rows, norm, m, target);
-        if (rows <= few && fits<few>(m.k))
-            return multiply_as<few>(x, rows, norm, m, target);
+    Linear<T> linear(const Array<float>& x, Norm norm, const Matrix<T>& m, Then then,
+                     const Array<float>& y, int layer) const {
+        return {x.data(),
+                m.k,
+                norm,
+                m.weight.data(),
+                {then, y.data(), m.n, m.bias.data(), plan_.batch(),
+                 CacheLayer(layout_, layer)}};
+    }
 
-        stream_->launch(prepare<T>, dim3((rows + 3) / 4), dim3(row_threads), 0, x.data(),
-                        rows, m.k, norm, prepared_.data());
-        const bool store = then == Then::store;
-        float* sums = store ? y.data() : sums_.data();
+    /// One way or the other (see multiply.hpp).
+    void multiply(const Linear<T>& p, int rows) {
+        const int n = p.target.n, k = p.k;
+        if (rows <= 1 && fits<1>(k)) return multiply_as<1>(p, rows);
+        if (rows <= 2 && fits<2>(k)) return multiply_as<2>(p, rows);
+        if (rows <= 4 && fits<4>(k)) return multiply_as<4>(p, rows);
+        if (rows <= few && fits<few>(k)) return multiply_as<few>(p, rows);
+
+        stream_->launch(prepare<T>, dim3((rows + 3) / 4), dim3(row_threads), 0, p.x, rows,
+                        k, p.norm, prepared_.data());
+        const bool store = p.target.then == Then::store;
+        float* sums = store ? p.target.y : sums_.data();
         gemm_.multiply(*stream_, Product{rows,
-                                         m.n,
-                                         padded(m.k),
-                                         {prepared_.data(), padded(m.k)},
-                                         {m.weight.data(), padded(m.k)},
+                                         n,
+                                         padded(k),
+                                         {prepared_.data(), padded(k)},
+                                         {p.w, padded(k)},
                                          true,
-                                         {sums, m.n},
+                                         {sums, n},
                                          dtype_});
         if (store) return;
         const std::size_t blocks =
-            (std::size_t(rows) * m.n + row_threads - 1) / row_threads;
+            (std::size_t(rows) * n + row_threads - 1) / row_threads;
         stream_->launch(finish_rows, dim3(unsigned(std::min<std::size_t>(blocks, 8192))),
-                        dim3(row_threads), 0, sums, rows, target);
+                        dim3(row_threads), 0, sums, rows, p.target);
     }
 
     template <int max_rows>
@@ -151,13 +182,13 @@ private:
     }
 
     template <int max_rows>
-    void multiply_as(const Array<float>& x, int rows, Norm norm, const Matrix<T>& m,
-                     const Target& target) {
+    void multiply_as(const Linear<T>& p, int rows) {
         constexpr int warps = few_threads / simt::warp_size;
-        const int blocks = std::min((m.n + warps - 1) / warps, 16 * multiprocessors_);
+        const int blocks =
+            std::min((p.target.n + warps - 1) / warps, 16 * multiprocessors_);
         stream_->launch(multiply_few<T, max_rows>, dim3(unsigned(blocks)),
-                        dim3(few_threads), shared_for<max_rows>(m.k), x.data(), rows, m.k,
-                        norm, m.weight.data(), target);
+                        dim3(few_threads), shared_for<max_rows>(p.k), p.x, rows, p.k,
+                        p.norm, p.w, p.target);
     }
 
     // Attention
@@ -196,6 +227,39 @@ private:
     template <class C>
     void attend_many(const Span& span, int layer);
 
+    // The kernel that stays
+    // ---------------------
+
+    auto decode_kernel() const {
+        return layout_.dtype == DType::f16 ? decode<T, f16> : decode<T, float>;
+    }
+
+    /// One for each multiprocessor, or 0 where it cannot be.
+    int blocks_that_stay() const {
+        const int widest = config().n_inner();
+        if (layout_.head_dim > decode_head_dim || !fits<1>(widest)) return 0;
+        return std::min(multiprocessors_,
+                        resident(decode_kernel(), decode_threads, shared_for<1>(widest)));
+    }
+
+    Decoding<T> decoding() const {
+        return {products_.data(),
+                int(products_.size()),
+                plan_.batch(),
+                head_.weight.data(),
+                positions_.data(),
+                x_.data(),
+                config().n_embd,
+                layout_.n_head,
+                {found_.data(), arrived_.data()},
+                attended_.data(),
+                logits_.data(),
+                config().n_vocab,
+                options_.data(),
+                weights_of_choice_.data(),
+                written_.data()};
+    }
+
     const KvLayout layout_;
     const DType dtype_;
     const std::shared_ptr<Stream> stream_;
@@ -221,9 +285,11 @@ private:
     Array<T> keys_, values_, weights_;  // of attend_many
     Array<float> scores_;
 
-    // For write: one step, recorded.
+    // For write: one step, recorded, or the products of one step for the blocks that
+    // stay.
     std::unique_ptr<Graph> graph_;
-    Event passed_[2];
+    int blocks_ = 0;
+    Array<Linear<T>> products_{std::size_t(4 * config().n_layer + 1)};
     Array<SamplerOptions> options_{1};
     Array<int> written_;  // [n_ctx]: the token chosen behind each position
     Array<std::uint64_t> weights_of_choice_;
@@ -307,8 +373,8 @@ void Engine<T>::attend_many(const Span& span, int layer) {
 
 /// The first step goes through forward, which checks all that there is to check. Then one
 /// step is recorded as a graph that leaves its token where the next one looks for it, and
-/// is launched over and over. The host stays a step behind: while it looks at a token,
-/// the device is at work on the next.
+/// is launched over and over; or one kernel makes several steps. The host stays behind:
+/// while it looks at a token, the device is at work on the next.
 template <class T>
 void Engine<T>::write(KvCache& cache, Token next, int count, const Sampler& sampler,
                       const std::function<bool(Token)>& on_token) {
@@ -345,36 +411,73 @@ Token Engine<T>::run_ahead(KvCache& cache, Token next, int steps, const Sampler&
     const Step step{std::span(&next, 1), cache};
     lay_out(std::span(&step, 1), steps - 1);
     stream_->copy(options_.data(), &sampler.options(), sizeof(SamplerOptions));
-    // [graph]
-    if (!graph_)
+    std::fill_n(written_.data() + cache.size(), steps, not_yet);
+    make_ready();
+    const int at_once = blocks_ > 0 ? steps_together : 1;
+    int given = 0;
+    for (int done = 0; done < steps; ++done) {
+        for (; given < steps && given <= done + at_once; given += at_once)
+            give(std::min(at_once, steps - given));
+        next = chosen_behind(cache.size());
+        if (next < 0) throw Error("non-finite logits: nothing can be chosen from them");
+        cache.advance(1);
+        if (!on_token(next)) return -1;
+    }
+    return next;
+}
+
+// [graph]
+template <class T>
+void Engine<T>::make_ready() {
+    if (blocks_ > 0) {
+        std::vector<Linear<T>> products;
+        for (int i = 0; i < config().n_layer; ++i)
+            for (const Linear<T>& product : products_of(i)) products.push_back(product);
+        products.push_back(head_of(x_));
+        stream_->copy(products_.data(), products.data(), products_.bytes());
+        stream_->wait();  // they go with this function
+    } else if (!graph_) {
         graph_ = std::make_unique<Graph>(*stream_, [&] {
             pass(1, 1);
             stream_->launch(choose, dim3(1), dim3(choose_threads), 0, logits_.data(),
                             config().n_vocab, options_.data(), weights_of_choice_.data(),
                             plan_.batch(), written_.data());
         });
-    int launched = 0;
-    for (int done = 0; done < steps; ++done) {
-        for (; launched < std::min(steps, done + 2); ++launched) {
-            graph_->launch(*stream_);
-            passed_[launched % 2].record(*stream_);
-        }
-        passed_[done % 2].wait();
-        next = written_.data()[cache.size()];
-        if (next < 0) throw Error("non-finite logits: nothing can be chosen from them");
-        cache.advance(1);
-        if (!on_token(next)) return -1;
     }
-    // [graph]
-    return next;
+}
+
+/// Gives the device steps to do: with a graph, one.
+template <class T>
+void Engine<T>::give(int steps) {
+    if (blocks_ > 0)
+        stream_->launch_together(decode_kernel(), dim3(unsigned(blocks_)),
+                                 dim3(decode_threads), shared_for<1>(config().n_inner()),
+                                 decoding(), steps);
+    else
+        graph_->launch(*stream_);
+}
+// [graph]
+
+/// Waits for it: the device may be at work on later ones already.
+template <class T>
+Token Engine<T>::chosen_behind(int position) {
+    const std::atomic_ref<int> written(written_.data()[position]);
+    for (bool idle = false;; idle = stream_->idle()) {
+        const Token token = written.load(std::memory_order_acquire);
+        if (token != not_yet) return token;
+        if (idle) throw Error("CUDA: the device has stopped without a token");
+    }
 }
 
 template <class T>
-std::unique_ptr<Model> make(const Weights& weights, DType dtype, DType kv) {
-    return std::make_unique<Engine<T>>(weights, dtype, kv, std::make_shared<Stream>());
+std::unique_ptr<Model> make(const Weights& weights, DType dtype, DType kv,
+                            Decode decode) {
+    return std::make_unique<Engine<T>>(weights, dtype, kv, decode,
+                                       std::make_shared<Stream>());
 }
 
-std::unique_ptr<Model> load_here(const Weights& weights, DType dtype, DType kv) {
+std::unique_ptr<Model> load_here(const Weights& weights, DType dtype, DType kv,
+                                 Decode decode) {
     require_device();
     const int dim = weights.config().head_dim();
     if (kv != DType::f32 && kv != DType::f16)
@@ -383,9 +486,9 @@ std::unique_ptr<Model> load_here(const Weights& weights, DType dtype, DType kv) 
     if (dim > 256)
         throw BadInput("device cuda: expected heads of at most 256 channels, found " +
                        std::to_string(dim));
-    if (dtype == DType::f32) return make<float>(weights, dtype, kv);
-    if (dtype == DType::f16) return make<f16>(weights, dtype, kv);
-    if (dtype == DType::bf16) return make<bf16>(weights, dtype, kv);
+    if (dtype == DType::f32) return make<float>(weights, dtype, kv, decode);
+    if (dtype == DType::f16) return make<f16>(weights, dtype, kv, decode);
+    if (dtype == DType::bf16) return make<bf16>(weights, dtype, kv, decode);
     throw BadInput("device cuda: expected f32, f16 or bf16, found " +
                    std::string(name_of(dtype)));
 }
@@ -394,12 +497,14 @@ std::unique_ptr<Model> load_here(const Weights& weights, DType dtype, DType kv) 
 }  // namespace SIMT_MACHINE
 
 #ifdef __CUDACC__
-std::unique_ptr<Model> load(const Weights& weights, DType dtype, DType kv) {
-    return load_here(weights, dtype, kv);
+std::unique_ptr<Model> load(const Weights& weights, DType dtype, DType kv,
+                            Decode decode) {
+    return load_here(weights, dtype, kv, decode);
 }
 #else
-std::unique_ptr<Model> load_emulated(const Weights& weights, DType dtype, DType kv) {
-    return load_here(weights, dtype, kv);
+std::unique_ptr<Model> load_emulated(const Weights& weights, DType dtype, DType kv,
+                                     Decode decode) {
+    return load_here(weights, dtype, kv, decode);
 }
 #endif
 

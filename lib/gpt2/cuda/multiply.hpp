@@ -35,6 +35,16 @@ struct Target {
     CacheLayer cache;   ///< for `remember`: and where they go
 };
 
+/// One product: y = f(norm(x) W + b).
+template <class T>
+struct Linear {
+    const float* x;  ///< [rows, k]
+    int k;           ///< what one output sums over
+    Norm norm;       ///< of each row of x
+    const T* w;      ///< [target.n, padded(k)]
+    Target target;   ///< f, b and y
+};
+
 /// GPT-2's: with the tanh.
 __device__ inline float gelu(float x) {
     const float root = 0.7978845608f;  // sqrt(2 / pi)
@@ -68,9 +78,20 @@ __device__ inline void finish(const Target& t, int row, int column, float sum) {
 }
 // [finish]
 
-/// One warp's layer norm of a row: `get(i)` is element i, `put(i, y)` receives it.
-template <class Get, class Put>
-__device__ void normalise(const Norm& norm, int k, Get get, Put put) {
+/// What a layer norm subtracts from a row's elements and multiplies them by.
+struct Moments {
+    float mean;   ///< of all elements
+    float scale;  ///< one over their standard deviation
+
+    /// Element i of such a row, which is x.
+    __device__ float normalise(const Norm& norm, int i, float x) const {
+        return (x - mean) * scale * norm.gain[i] + norm.bias[i];
+    }
+};
+
+/// Those of a row, by one warp: `get(i)` is element i.
+template <class Get>
+__device__ Moments moments(int k, Get get) {
     const int lane = threadIdx.x % simt::warp_size;
     float sum = 0, squares = 0;
     for (int i = lane; i < k; i += simt::warp_size) sum += get(i);
@@ -79,9 +100,7 @@ __device__ void normalise(const Norm& norm, int k, Get get, Put put) {
         const float d = get(i) - mean;
         squares += d * d;
     }
-    const float scale = rsqrtf(warp_sum(squares) / k + 1e-5f);
-    for (int i = lane; i < k; i += simt::warp_size)
-        put(i, (get(i) - mean) * scale * norm.gain[i] + norm.bias[i]);
+    return {mean, rsqrtf(warp_sum(squares) / k + 1e-5f)};
 }
 
 // Few rows
@@ -89,71 +108,122 @@ __device__ void normalise(const Norm& norm, int k, Get get, Put put) {
 
 constexpr int few_threads = 128;  ///< of a block of multiply_few
 
-/// y = f(norm(x) W + b) for at most `max_rows` rows: one warp for each column, which asks
-/// memory for 4 times 16 bytes of the matrix a lane. Blocks share the columns out among
-/// them.
+/// Weights on their way from memory to a lane: the part of a column that it takes next.
+template <class T>
+struct Ahead {
+    static constexpr int size = 4;  ///< packs, all asked for before one is waited for
+    Pack<T> packs[size];            ///< a warp's lanes side by side
+
+    /// Asks for packs first, first + 32, ... of a column of so many.
+    __device__ void load(const Pack<T>* column, int first, int count) {
+        SIMT_UNROLL
+        for (int a = 0; a < size; ++a) {
+            const int p = first + a * simt::warp_size;
+            packs[a] = p < count ? column[p] : Pack<T>{};
+        }
+    }
+
+    /// Asks for the first that this lane takes of a product.
+    __device__ void load(const Linear<T>& p) {
+        if (first_column() < p.target.n)
+            load(column_of(p, first_column()), threadIdx.x % simt::warp_size,
+                 padded(p.k) / Pack<T>::size);
+    }
+
+    /// A column, as packs.
+    __device__ static const Pack<T>* column_of(const Linear<T>& p, int column) {
+        return reinterpret_cast<const Pack<T>*>(p.w + std::size_t(column) * padded(p.k));
+    }
+
+    /// This warp's. The next are as many further on as there are warps in the grid. So
+    /// few columns keep all blocks busy, not the first ones.
+    __device__ static int first_column() {
+        return threadIdx.x / simt::warp_size * gridDim.x + blockIdx.x;
+    }
+};
+
+/// A product of at most `max_rows` rows, by all blocks of a grid: one warp for each
+/// column, which asks memory for 4 times 16 bytes of the matrix a lane.
 ///
 /// Every block reads and normalises all of x for itself: a few KiB from the cache cost
 /// less than one more kernel.
 ///
-/// The bounds leave a thread 64 registers, and 128 where it keeps many sums: without them
-/// the compiler aims at 32, and has to put some aside in memory.
-///
-/// @param x  [rows, k];  @param w  [target.n, padded(k)]
 /// Dynamic shared memory: max_rows x padded(k) floats.
+///
+/// @param some  what Ahead::load(p) has asked for
 template <class T, int max_rows>
-__global__ void __launch_bounds__(few_threads, max_rows <= 2 ? 8 : 4)
-    multiply_few(const float* x, int rows, int k, Norm norm, const T* w, Target target) {
+__device__ void multiply_rows(const Linear<T>& p, int rows, Ahead<T> some) {
     SIMT_DYNAMIC_SHARED(float, input);
-    const int stride = padded(k), warps = few_threads / simt::warp_size;
+    SIMT_SHARED(float, mean, max_rows);
+    SIMT_SHARED(float, scale, max_rows);
+    const int k = p.k, stride = padded(k), warps = blockDim.x / simt::warp_size;
     const int warp = threadIdx.x / simt::warp_size, lane = threadIdx.x % simt::warp_size;
     const int packs = stride / Pack<T>::size;
-    constexpr int ahead = 4;
 
-    for (int i = threadIdx.x; i < max_rows * stride; i += few_threads) {
+    for (int i = threadIdx.x; i < max_rows * stride; i += blockDim.x) {
         const int row = i / stride, c = i % stride;
-        input[i] = row < rows && c < k ? x[std::size_t(row) * k + c] : 0;
+        input[i] = row < rows && c < k ? p.x[std::size_t(row) * k + c] : 0;
     }
     __syncthreads();
-    if (norm.gain) {
-        for (int row = warp; row < rows; row += warps)
-            normalise(
-                norm, k, [&](int i) -> float { return input[row * stride + i]; },
-                [&](int i, float y) { input[row * stride + i] = y; });
+    if (p.norm.gain) {
+        for (int row = warp; row < rows; row += warps) {
+            const Moments m =
+                moments(k, [&](int i) -> float { return input[row * stride + i]; });
+            if (lane == 0) {
+                mean[row] = m.mean;
+                scale[row] = m.scale;
+            }
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < rows * stride; i += blockDim.x) {
+            const int row = i / stride, c = i % stride;
+            if (c < k)
+                input[i] = Moments{mean[row], scale[row]}.normalise(p.norm, c, input[i]);
+        }
         __syncthreads();
     }
 
-    for (int column = blockIdx.x * warps + warp; column < target.n;
+    bool loaded = true;
+    for (int column = Ahead<T>::first_column(); column < p.target.n;
          column += gridDim.x * warps) {
-        const Pack<T>* weights =
-            reinterpret_cast<const Pack<T>*>(w + std::size_t(column) * stride);
+        const Pack<T>* weights = Ahead<T>::column_of(p, column);
         float sums[max_rows] = {};
-        for (int first = lane; first < packs; first += ahead * simt::warp_size) {
-            Pack<T> some[ahead];  // all on their way before the first is waited for
+        for (int first = lane; first < packs; first += Ahead<T>::size * simt::warp_size) {
+            if (!loaded) some.load(weights, first, packs);
+            loaded = false;
             SIMT_UNROLL
-            for (int a = 0; a < ahead; ++a) {
-                const int p = first + a * simt::warp_size;
-                some[a] = p < packs ? weights[p] : Pack<T>{};
-            }
-            SIMT_UNROLL
-            for (int a = 0; a < ahead; ++a) {
-                const int p = first + a * simt::warp_size;
-                if (p >= packs) break;
+            for (int a = 0; a < Ahead<T>::size; ++a) {
+                const int pack = first + a * simt::warp_size;
+                if (pack >= packs) break;
                 SIMT_UNROLL
                 for (int i = 0; i < Pack<T>::size; ++i) {
-                    const float weight = widen(some[a].v[i]);
+                    const float weight = widen(some.packs[a].v[i]);
                     SIMT_UNROLL
                     for (int row = 0; row < max_rows; ++row)
-                        sums[row] += weight * input[row * stride + p * Pack<T>::size + i];
+                        sums[row] +=
+                            weight * input[row * stride + pack * Pack<T>::size + i];
                 }
             }
         }
         SIMT_UNROLL
         for (int row = 0; row < max_rows; ++row) {
             const float sum = warp_sum(sums[row]);
-            if (lane == 0 && row < rows) finish(target, row, column, sum);
+            if (lane == 0 && row < rows) finish(p.target, row, column, sum);
         }
     }
+}
+
+/// The same as a kernel of few_threads.
+///
+/// The bounds leave a thread 64 registers, and 128 where it keeps many sums: without them
+/// the compiler aims at 32, and has to put some aside in memory.
+template <class T, int max_rows>
+__global__ void __launch_bounds__(few_threads, max_rows <= 2 ? 8 : 4)
+    multiply_few(const float* x, int rows, int k, Norm norm, const T* w, Target target) {
+    const Linear<T> p{x, k, norm, w, target};
+    Ahead<T> some;
+    some.load(p);
+    multiply_rows<T, max_rows>(p, rows, some);
 }
 
 // Many rows
@@ -171,12 +241,9 @@ __global__ void __launch_bounds__(row_threads)
     const int stride = padded(k);
     const float* from = x + std::size_t(row) * k;
     T* to = out + std::size_t(row) * stride;
-    if (norm.gain)
-        normalise(
-            norm, k, [&](int i) { return from[i]; },
-            [&](int i, float y) { to[i] = narrow<T>(y); });
-    else
-        for (int i = lane; i < k; i += simt::warp_size) to[i] = narrow<T>(from[i]);
+    const Moments m = norm.gain ? moments(k, [&](int i) { return from[i]; }) : Moments{};
+    for (int i = lane; i < k; i += simt::warp_size)
+        to[i] = narrow<T>(norm.gain ? m.normalise(norm, i, from[i]) : from[i]);
     for (int i = k + lane; i < stride; i += simt::warp_size) to[i] = narrow<T>(0);
 }
 
@@ -192,17 +259,23 @@ __global__ void __launch_bounds__(row_threads)
 // Rows in and out
 // ---------------
 
-/// x = the token's embedding + the position's, a block for each row.
+/// Row `row` of x = its token's embedding + its position's, by one block.
 /// @param tokens  [n_vocab, padded(k)];  @param positions  [n_ctx, k];  @param x [rows,
 /// k]
 template <class T>
+__device__ void embed_row(const Batch& batch, int row, const T* tokens,
+                          const float* positions, int k, float* x) {
+    const T* token = tokens + std::size_t(batch.token[row]) * padded(k);
+    const float* position = positions + std::size_t(batch.position[row]) * k;
+    for (int c = threadIdx.x; c < k; c += blockDim.x)
+        x[std::size_t(row) * k + c] = widen(token[c]) + position[c];
+}
+
+/// All rows, a block for each.
+template <class T>
 __global__ void __launch_bounds__(row_threads)
     embed(Batch batch, const T* tokens, const float* positions, int k, float* x) {
-    const int row = blockIdx.x, stride = padded(k);
-    const T* token = tokens + std::size_t(batch.token[row]) * stride;
-    const float* position = positions + std::size_t(batch.position[row]) * k;
-    for (int c = threadIdx.x; c < k; c += row_threads)
-        x[std::size_t(row) * k + c] = widen(token[c]) + position[c];
+    embed_row(batch, blockIdx.x, tokens, positions, k, x);
 }
 
 /// Takes rows out of x: a block for each of `wanted`.

@@ -10,7 +10,7 @@
 /// So a kernel keeps to what both understand: threadIdx and its kin, __syncthreads,
 /// __syncwarp, __shfl_xor_sync, __threadfence, atomicAdd; shared memory through
 /// SIMT_SHARED and SIMT_DYNAMIC_SHARED; loops unrolled by SIMT_UNROLL, or n rounds at a
-/// time by SIMT_UNROLL_BY(n).
+/// time by SIMT_UNROLL_BY(n); and, from below, simt::sync_grid and simt::prefetch.
 ///
 /// To step through a kernel, stop where one thread is, such as
 /// `break multiply.hpp:147 if threadIdx.x == 3 && blockIdx.x == 1`.
@@ -22,6 +22,7 @@
 #include <cstdint>
 
 #ifdef __CUDACC__
+#include <cooperative_groups.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
@@ -33,6 +34,26 @@
 #define SIMT_DYNAMIC_SHARED(T, name)                              \
     extern __shared__ __align__(16) unsigned char simt_dynamic[]; \
     T* name = reinterpret_cast<T*>(simt_dynamic)
+
+namespace simt {
+
+/// A barrier of all threads of all blocks, in a cooperative launch. Each block does
+/// `meanwhile` between its own arrival and the wait for the others: some of them may be
+/// beyond the barrier by then.
+template <class F>
+__device__ void sync_grid(F meanwhile) {
+    const cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    auto arrival = grid.barrier_arrive();
+    meanwhile();
+    grid.barrier_wait(static_cast<decltype(arrival)&&>(arrival));
+}
+
+/// Asks memory for the 128 bytes around a place, to be kept in the second-level cache.
+__device__ inline void prefetch(const void* place) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(place));
+}
+
+}  // namespace simt
 
 #else
 #include "gpt2/cuda/cpu_machine/machine.hpp"

@@ -5,7 +5,7 @@
 
 namespace gpt2::cuda {
 
-std::unique_ptr<Model> load(const Weights&, DType, DType) {
+std::unique_ptr<Model> load(const Weights&, DType, DType, Decode) {
     throw Unavailable("device cuda: this build is without CUDA: see GPT2_CUDA in cmake");
 }
 

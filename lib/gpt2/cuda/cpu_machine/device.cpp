@@ -39,8 +39,7 @@ bool intact(const std::byte* begin) {
 
 void require_device() {}
 
-/// Few: then each block of a kernel has several rows or columns to do, as on a GPU.
-int multiprocessors() { return 4; }
+int multiprocessors() { return int(simt::multiprocessors); }
 
 std::shared_ptr<std::byte> allocate(std::size_t bytes, Place) {
     const std::size_t all = fence + bytes + fence;
@@ -75,6 +74,7 @@ void Stream::copy(void* to, const void* from, std::size_t bytes) {
 }
 void Stream::clear(void* to, std::size_t bytes) { std::memset(to, 0, bytes); }
 void Stream::wait() {}
+bool Stream::idle() { return true; }
 
 using Recording = std::vector<std::function<void()>>;
 
@@ -90,10 +90,5 @@ void Graph::launch(Stream&) const {
     ++simt::counts.graphs;
     for (const auto& work : *static_cast<const Recording*>(handle_)) work();
 }
-
-Event::Event() = default;
-Event::~Event() = default;
-void Event::record(Stream&) {}
-void Event::wait() const {}
 
 }  // namespace gpt2::cuda::inline cpu_machine

@@ -30,6 +30,19 @@ struct Block {
     char met_at_barrier[2] = {}, met_in_warp[32][2] = {};
 };
 
+/// The blocks that run, and the barrier at which those of a cooperative launch meet.
+struct Grid {
+    bool cooperative = false;
+    std::vector<Thread*> threads;  ///< of all blocks, in the order of their turns
+    std::size_t arrived = 0;
+    unsigned passed = 0;      ///< barriers
+    Thread* first = nullptr;  ///< who came first to the next
+    Place at{};               ///< and where that is
+
+    // For the thread sanitizer, by turns: see Block.
+    char met[2] = {};
+};
+
 namespace {
 
 constexpr std::size_t max_static = 48 << 10, max_dynamic = 227 << 10;
@@ -42,6 +55,7 @@ std::mutex one_at_a_time;
 Fiber* host = nullptr;
 const std::function<void()>* kernel_now = nullptr;
 std::string failure;
+Grid grid_now;
 
 // Places for the thread sanitizer. What came before a launch comes before each of its
 // threads; what a thread did comes before what follows the launch.
@@ -72,8 +86,7 @@ __attribute__((noinline, no_sanitize("address", "thread"))) void run_thread() {
 }
 
 /// Lets every thread that can run do so, round after round, until none can.
-void run_block(Block& block) {
-    std::vector<Thread*> turns = block.threads;
+void take_turns(std::vector<Thread*>& turns) {
     put_in_order(turns);
     for (bool progress = true; progress;) {
         progress = false;
@@ -82,6 +95,7 @@ void run_block(Block& block) {
             progress = true;
             current = thread;
             threadIdx = thread->index;
+            blockIdx = thread->block->index;
             Fiber::hand_on(*host, thread->fiber);
             if (!failure.empty()) return;
         }
@@ -91,14 +105,15 @@ void run_block(Block& block) {
     if (stuck == turns.end()) return;
     say("deadlock: ");
     say(**stuck);
-    say(" waits for ever; ");
+    say((*stuck)->state == State::at_grid_barrier ? " waits for the whole grid for ever; "
+                                                  : " waits for ever; ");
     say(turns.size() - std::size_t(std::ranges::count_if(turns, waits)));
     say(" of ");
     say(turns.size());
     say(" threads have returned");
 }
 
-void check_launch(dim3 grid, dim3 block, std::size_t dynamic_bytes) {
+void check_launch(dim3 grid, dim3 block, std::size_t dynamic_bytes, bool cooperative) {
     const std::uint64_t threads = std::uint64_t(block.x) * block.y * block.z;
     if (threads == 0 || threads > 1024)
         throw Error("launch: expected 1 to 1024 threads in a block, found " +
@@ -107,6 +122,11 @@ void check_launch(dim3 grid, dim3 block, std::size_t dynamic_bytes) {
         grid.y > 65535 || grid.z > 65535)
         throw Error("launch: a grid of " + std::to_string(grid.x) + " x " +
                     std::to_string(grid.y) + " x " + std::to_string(grid.z) + " blocks");
+    const std::uint64_t blocks = std::uint64_t(grid.x) * grid.y * grid.z;
+    if (cooperative && blocks > multiprocessors)
+        throw Error("cooperative launch: expected at most " +
+                    std::to_string(multiprocessors) +
+                    " blocks, which all run at once, found " + std::to_string(blocks));
     if (dynamic_bytes > max_dynamic)
         throw Error("launch: expected at most " + std::to_string(max_dynamic) +
                     " bytes of shared memory, found " + std::to_string(dynamic_bytes));
@@ -160,6 +180,43 @@ void barrier(Place at) {
         block.at_barrier = 0;
     }
     acquire(place);
+}
+
+/// @return its number, for the wait
+unsigned arrive_at_grid_barrier(Place at) {
+    const Quiet quiet;
+    Grid& grid = grid_now;
+    Thread& self = *current;
+    self.at = at;
+    if (!grid.cooperative)
+        fail("grid barrier in a launch that is not cooperative: ", self);
+    if (grid.arrived == 0) {
+        grid.first = &self;
+        grid.at = at;
+    } else if (grid.at.line != at.line) {
+        fail("divergent grid barrier: ", self, ", ", *grid.first);
+    }
+    const unsigned number = grid.passed;
+    release(&grid.met[number % 2]);
+    ++self.barriers;  // to arrive is a barrier of the block, and so is having waited
+    if (++grid.arrived == grid.threads.size()) {
+        grid.arrived = 0;
+        ++grid.passed;
+        ++counts.grid_barriers;
+        for (Thread* other : grid.threads)
+            if (other->state == State::at_grid_barrier) other->state = State::ready;
+    }
+    return number;
+}
+
+void wait_at_grid_barrier(unsigned number) {
+    const Quiet quiet;
+    if (grid_now.passed == number) {
+        current->state = State::at_grid_barrier;
+        wait();
+    }
+    ++current->barriers;
+    acquire(&grid_now.met[number % 2]);
 }
 
 std::uint64_t warp_operation(Operation operation, std::uint32_t mask, std::uint64_t value,
@@ -258,8 +315,38 @@ void History::on_write(const char* name, std::size_t i) {
     count(&Counts::shared_writes);
 }
 
-void run(dim3 grid, dim3 block, std::size_t dynamic_bytes, std::function<void()> kernel) {
-    check_launch(grid, block, dynamic_bytes);
+namespace {
+
+/// Block `number` of a grid, its threads at their start.
+std::unique_ptr<Block> start_block(std::uint64_t number, std::size_t dynamic_bytes,
+                                   const std::unique_ptr<Thread>* threads) {
+    auto block = std::make_unique<Block>();
+    block->index = {unsigned(number % gridDim.x),
+                    unsigned(number / gridDim.x % gridDim.y),
+                    unsigned(number / gridDim.x / gridDim.y)};
+    block->dynamic_bytes = dynamic_bytes;
+    for (unsigned t = 0; t < blockDim.x * blockDim.y * blockDim.z; ++t) {
+        Thread& thread = *threads[t];
+        thread.fiber.restart(run_thread);
+        thread.block = block.get();
+        thread.index = {t % blockDim.x, t / blockDim.x % blockDim.y,
+                        t / blockDim.x / blockDim.y};
+        thread.number = t;
+        thread.lane = t % 32;
+        thread.warp = t / 32;
+        thread.state = State::ready;
+        thread.at = {};
+        thread.barriers = thread.warp_orders = 0;
+        block->threads.push_back(&thread);
+    }
+    return block;
+}
+
+}  // namespace
+
+void run(dim3 grid, dim3 block, std::size_t dynamic_bytes, std::function<void()> kernel,
+         bool cooperative) {
+    check_launch(grid, block, dynamic_bytes, cooperative);
     const std::lock_guard lock(one_at_a_time);
     const Quiet quiet;
     Fiber self;
@@ -274,38 +361,31 @@ void run(dim3 grid, dim3 block, std::size_t dynamic_bytes, std::function<void()>
         ~Leave() { current = nullptr; }
     } leave;
 
-    // Two blocks' worth: to the thread sanitizer neighbouring blocks are other threads.
-    static std::vector<std::unique_ptr<Thread>> pool;
-    const unsigned threads = block.x * block.y * block.z;
-    while (pool.size() < 2 * threads) pool.push_back(std::make_unique<Thread>());
-
     std::vector<std::uint64_t> numbers(std::uint64_t(grid.x) * grid.y * grid.z);
     std::iota(numbers.begin(), numbers.end(), 0);
     put_in_order(numbers);
+    const std::size_t at_once = cooperative ? numbers.size() : 1;
+
+    // One block's worth more than run at once: to the thread sanitizer a block that
+    // follows another is other threads.
+    static std::vector<std::unique_ptr<Thread>> pool;
+    const std::size_t threads = std::size_t(block.x) * block.y * block.z;
+    while (pool.size() < (at_once + 1) * threads)
+        pool.push_back(std::make_unique<Thread>());
+
     release(&launched);
-    unsigned half = 0;
-    for (const std::uint64_t number : numbers) {
-        const auto own = std::make_unique<Block>();  // to the sanitizers, new memory
-        Block& now = *own;
-        now.index = {unsigned(number % grid.x), unsigned(number / grid.x % grid.y),
-                     unsigned(number / grid.x / grid.y)};
-        now.dynamic_bytes = dynamic_bytes;
-        for (unsigned t = 0; t < threads; ++t) {
-            Thread& thread = *pool[half * threads + t];
-            thread.fiber.restart(run_thread);
-            thread.block = &now;
-            thread.index = {t % block.x, t / block.x % block.y, t / block.x / block.y};
-            thread.number = t;
-            thread.lane = t % 32;
-            thread.warp = t / 32;
-            thread.state = State::ready;
-            thread.at = {};
-            thread.barriers = thread.warp_orders = 0;
-            now.threads.push_back(&thread);
+    for (std::size_t first = 0; first < numbers.size(); first += at_once) {
+        std::vector<std::unique_ptr<Block>> blocks;  // to the sanitizers, new memory
+        grid_now = {};
+        grid_now.cooperative = cooperative;
+        for (std::size_t i = 0; i < at_once; ++i) {
+            const std::size_t place = (first + i) % (at_once + 1) * threads;
+            blocks.push_back(
+                start_block(numbers[first + i], dynamic_bytes, &pool[place]));
+            for (Thread* thread : blocks.back()->threads)
+                grid_now.threads.push_back(thread);
         }
-        half = 1 - half;
-        blockIdx = now.index;
-        run_block(now);
+        take_turns(grid_now.threads);
         acquire(&finished);
         if (!failure.empty()) throw Error(failure);
     }

@@ -13,9 +13,10 @@
 
 /// The machine that CUDA kernels run on where there is no GPU: see simt.hpp.
 ///
-/// The blocks of a grid run one after another. The threads of a block are fibers: each
-/// runs until it meets a barrier or a warp operation, then another one does, and when all
-/// that must meet have come they go on. What CUDA leaves undefined throws simt::Error
+/// The blocks of a grid run one after another; those of a cooperative launch, which wait
+/// for each other, all at once. Threads are fibers: each runs until it meets a barrier or
+/// a warp operation, then another one does, and when all that must meet have come they go
+/// on. What CUDA leaves undefined throws simt::Error
 /// with the two places in the source where threads are at odds.
 
 // CUDA's vocabulary
@@ -61,6 +62,7 @@ struct Counts {
     std::uint64_t shuffles;                     ///< of the warp operations
     std::uint64_t shared_reads, shared_writes;  ///< of single numbers
     std::uint64_t atomics;                      ///< by single threads
+    std::uint64_t grid_barriers;                ///< of a whole grid
 };
 extern Counts counts;
 
@@ -77,7 +79,13 @@ struct Place {
 // How a thread waits
 // ------------------
 
-enum class State : std::uint8_t { ready, at_warp_operation, at_barrier, returned };
+enum class State : std::uint8_t {
+    ready,
+    at_warp_operation,
+    at_barrier,
+    at_grid_barrier,
+    returned
+};
 enum class Operation : std::uint8_t { none, shuffle, order };
 
 struct Block;
@@ -117,6 +125,8 @@ template <class... Parts>
 }
 
 void barrier(Place at);
+unsigned arrive_at_grid_barrier(Place at);
+void wait_at_grid_barrier(unsigned number);
 std::uint64_t warp_operation(Operation operation, std::uint32_t mask, std::uint64_t value,
                              int source, Place at);
 
@@ -130,9 +140,30 @@ T shuffle(std::uint32_t mask, T value, int source, Place at) {
     return value;
 }
 
+/// The machine has few: then each block of a kernel has several rows or columns to do, as
+/// on a GPU. Each holds one block of a cooperative launch.
+inline constexpr unsigned multiprocessors = 4;
+
 /// Runs all threads of all blocks to their end.
 /// @param dynamic_bytes  of shared memory, for SIMT_DYNAMIC_SHARED
-void run(dim3 grid, dim3 block, std::size_t dynamic_bytes, std::function<void()> kernel);
+/// @param cooperative    all blocks at once
+void run(dim3 grid, dim3 block, std::size_t dynamic_bytes, std::function<void()> kernel,
+         bool cooperative = false);
+
+// What simt.hpp adds to CUDA's vocabulary
+// ---------------------------------------
+
+/// The barrier of a cooperative launch. What is done meanwhile is in no order with what
+/// others do beyond it.
+template <class F>
+void sync_grid(F meanwhile, SIMT_HERE) {
+    const unsigned number = arrive_at_grid_barrier(at);
+    meanwhile();
+    wait_at_grid_barrier(number);
+}
+
+/// Does nothing, but a sanitizer sees whether there is something at that place.
+inline void prefetch(const void* place) { *static_cast<const volatile char*>(place); }
 
 }  // namespace simt
 
@@ -158,5 +189,6 @@ T atomicAdd(T* p, std::type_identity_t<T> value) {
 }
 
 inline int min(int a, int b) { return a < b ? a : b; }
+inline int max(int a, int b) { return a > b ? a : b; }
 inline float __expf(float x) { return std::exp(x); }
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
