@@ -13,7 +13,6 @@
 /// between.
 namespace gpt2::cuda::inline SIMT_MACHINE {
 
-constexpr int most_splits = 16;      ///< blocks that share one row's head, at most
 constexpr int attend_threads = 128;  ///< of a block of `attend`
 /// Of the same block.
 constexpr int attend_warps = attend_threads / simt::warp_size;
