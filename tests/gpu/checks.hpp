@@ -130,17 +130,19 @@ inline Outcome memory_stays(Model& model, int count,
             fmt::format("{} bytes, then {} after {} tokens", before, after, count)};
 }
 
-/// Seconds between two tokens, while `count` are written behind the first `start` of a
-/// text. The first two are left out: they start the writing up.
+/// Seconds between two tokens, while `count` are written behind `start` positions. The
+/// first two are left out: they start the writing up.
 inline lab::Seconds beat(Model& model, KvCache& cache, int start, int count) {
-    std::vector<double> seen;
+    int seen = 0;
+    lab::Seconds third = 0, last = 0;
     const lab::Stopwatch watch;
     model.write(cache, 1, count, {}, [&](Token) {
-        seen.push_back(watch.seconds());
+        last = watch.seconds();
+        if (++seen == 3) third = last;
         return true;
     });
     cache.truncate(start);
-    return (seen.back() - seen[2]) / double(seen.size() - 3);
+    return (last - third) / (seen - 3);
 }
 
 /// A command line succeeds.
