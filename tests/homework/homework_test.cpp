@@ -109,6 +109,15 @@ TEST_P(Homework, TheReadmesHaveEveryTaskWithItsPoints) {
         }
         EXPECT_EQ(sum, 10) << "a chapter's homework is worth ten points";
     }
+    // So does the page for teachers.
+    std::string row = "| " + GetParam().substr(0, 2) + " | ";
+    for (const auto& task : grades["chapters"][0]["tasks"])
+        row += (row.ends_with("| ") ? "`" : ", `") + std::string(task["name"]) + "` " +
+               std::to_string(int(task["of"]));
+    for (const char* language : {"en", "zh"})
+        EXPECT_THAT(
+            support::slurp(fs::path(SOURCE_DIR) / "book" / language / "teachers.md"),
+            HasSubstr(row + " |"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Chapters, Homework, testing::ValuesIn(chapters()),
