@@ -365,7 +365,7 @@ Written run(lab::Experiment& lab, gpt2::Model& model, const std::string& id,
 
     const auto kv =
         double(ledger::kv_bytes_per_token(model.config(), lab.options().kv));
-    const auto name = fmt::format("here, {}", char(std::toupper(id.back())));
+    const auto name = fmt::format("here, {}", char(id.back() - 'a' + 'A'));
     // [sums]
     const ledger::Engine& engine = lab.engine();
     const Pass predicted = [&](int i) { return engine.forward(way.batch(i)); };

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
+#include "gpt2/json.hpp"
 
 namespace gpt2 {
 
@@ -78,21 +78,11 @@ void check(const Config& config, const std::string& where) {
 
 Config read_config(const std::filesystem::path& file) {
     const std::string where = file.string();
-    std::ifstream in(file, std::ios::binary);
-    if (!in) throw BadInput(fmt::format("{}: cannot be opened", where));
-    // Nothing nested is needed of this file, and a hostile one must not exhaust the
-    // stack.
-    const auto shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-        if (depth > 64) throw BadInput("nested deeper than 64");
-        return true;
-    };
-    nlohmann::json json;
-    try {
-        json = nlohmann::json::parse(in, shallow);
-    } catch (const std::exception& error) {
-        throw BadInput(fmt::format("{}: not JSON: {}", where, error.what()));
-    }
-    if (!json.is_object()) throw BadInput(fmt::format("{}: expected an object", where));
+    constexpr std::uint64_t most = 1 << 20;  // bytes; OpenAI's has 665
+    const nlohmann::json json = parse_json(read_file(file, most), where);
+    if (!json.is_object())
+        throw BadInput(
+            fmt::format("{}: expected an object, found {}", where, shown(json)));
 
     const auto number = [&](const char* name) {
         const auto found = json.find(name);
@@ -100,7 +90,7 @@ Config read_config(const std::filesystem::path& file) {
             throw BadInput(fmt::format("{}: {}: missing", where, name));
         if (!found->is_number_integer() || *found < 1 || *found > (1 << 20))
             throw BadInput(fmt::format("{}: {}: expected 1 to {}, found {}", where, name,
-                                       1 << 20, found->dump()));
+                                       1 << 20, shown(*found)));
         return found->get<int>();
     };
     // What a plain GPT-2 has, whether the file says so or not.
@@ -108,7 +98,7 @@ Config read_config(const std::filesystem::path& file) {
         const auto found = json.find(name);
         if (found != json.end() && !found->is_null() && *found != expected)
             throw BadInput(fmt::format("{}: {}: expected {}, found {}", where, name,
-                                       expected.dump(), found->dump()));
+                                       shown(expected), shown(*found)));
     };
 
     Config config{};

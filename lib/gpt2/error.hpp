@@ -2,11 +2,14 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace gpt2 {
 
-/// A text on one line, for messages: what was found may have held line ends.
-std::string one_line(std::string text);
+/// A text on one line, for messages: what was found, or a file's name, may have held line
+/// ends, or orders to the terminal. Other control characters become `\u{1b}`, bytes that
+/// are no part of a character `\xe8`.
+std::string one_line(std::string_view text);
 
 /// Every error that this library throws. `exit_status` is what a program should end with.
 class Error : public std::runtime_error {

@@ -1,7 +1,11 @@
 #include "gpt2/load.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
 #include "gpt2/cpu/engine.hpp"
@@ -17,6 +21,25 @@ namespace {
 constexpr int max_threads = 256;
 
 bool is_random(const std::filesystem::path& directory) { return directory == "random"; }
+
+/// The most memory that this process can come to have.
+std::int64_t memory() {
+    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    std::int64_t most = pages > 0 && page > 0 ? pages * page : PTRDIFF_MAX;
+    rlimit addresses;
+    if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur < rlim_t(most))
+        most = std::int64_t(addresses.rlim_cur);
+    return std::min<std::int64_t>(most, PTRDIFF_MAX);
+}
+
+/// Systems promise memory that they do not have, and end whoever comes to use it.
+void check_memory(const Config& config, DType dtype, const std::string& where) {
+    const std::int64_t bytes = parameters(config) * std::int64_t(size_of(dtype));
+    if (const std::int64_t most = memory(); bytes > most)
+        throw BadInput(fmt::format(
+            "{}: {} parameters in {} need {} bytes of memory, but there are {}", where,
+            parameters(config), name_of(dtype), bytes, most));
+}
 
 }  // namespace
 
@@ -42,6 +65,7 @@ std::unique_ptr<Model> load_model(const std::filesystem::path& directory,
     if (options.device != "cpu")
         throw BadInput(
             fmt::format("device: expected cpu or cuda, found '{}'", options.device));
+    check_memory(load_config(directory, options), options.dtype, directory.string());
     if (options.threads < 0 || options.threads > max_threads)
         throw BadInput(fmt::format("threads: expected 0 to {}, found {}", max_threads,
                                    options.threads));

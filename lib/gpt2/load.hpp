@@ -35,8 +35,8 @@ std::unique_ptr<Weights> open_weights(const std::filesystem::path& directory,
 /// Loads a model directory (`config.json`, `model.safetensors`); this is the only
 /// function that knows which engines there are. The directory "random" stands for random
 /// weights of the shape `options.shape`.
-/// @throws BadInput for unusable files or options; Unavailable for a device that is not
-///         here
+/// @throws BadInput for unusable files or options, and for weights that need more memory
+///         than the CPU's process can have; Unavailable for a device that is not here
 std::unique_ptr<Model> load_model(const std::filesystem::path& directory,
                                   const LoadOptions& options = {});
 

@@ -1,19 +1,15 @@
 #include "gpt2/safetensors.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 #include <new>
 #include <utility>
 
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
 #include "gpt2/safetensors_header.hpp"
 
 namespace gpt2 {
@@ -89,53 +85,6 @@ float widen_f16(std::uint16_t bits) {
 
 }  // namespace
 
-/// A regular file, open for reading at any place by any thread.
-class Safetensors::File {
-public:
-    explicit File(const std::filesystem::path& path) : where_(path.string()) {
-        // A pipe would otherwise wait here for its writer; on a file the flag is idle.
-        fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (fd_ < 0)
-            throw BadInput(
-                fmt::format("{}: cannot be opened: {}", where_, std::strerror(errno)));
-        struct stat status;
-        if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) {
-            ::close(fd_);
-            throw BadInput(fmt::format("{}: expected a regular file", where_));
-        }
-        size_ = std::uint64_t(status.st_size);
-    }
-    ~File() { ::close(fd_); }
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    std::uint64_t size() const { return size_; }
-
-    void read(std::uint64_t offset, void* out, std::size_t count) const {
-        char* to = static_cast<char*>(out);
-        while (count > 0) {
-            const ssize_t got = ::pread(fd_, to, count, off_t(offset));
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0)
-                throw BadInput(fmt::format("{}: byte {}: cannot be read: {}", where_,
-                                           offset, std::strerror(errno)));
-            if (got == 0)
-                throw BadInput(
-                    fmt::format("{}: byte {}: expected {} more bytes, found the "
-                                "end: the file has become shorter",
-                                where_, offset, count));
-            to += got;
-            offset += std::uint64_t(got);
-            count -= std::size_t(got);
-        }
-    }
-
-private:
-    std::string where_;
-    int fd_;
-    std::uint64_t size_;
-};
-
 std::int64_t Safetensors::Tensor::elements() const {
     std::int64_t product = 1;
     for (std::int64_t dimension : shape) product *= dimension;
@@ -143,7 +92,7 @@ std::int64_t Safetensors::Tensor::elements() const {
 }
 
 Safetensors::Safetensors(const std::filesystem::path& file)
-    : path_(file), file_(std::make_unique<File>(file)) {
+    : path_(file), file_(std::make_unique<OpenFile>(file)) {
     const std::string where = file.string();
     std::uint64_t length;
     if (file_->size() < sizeof length)

@@ -14,6 +14,8 @@
 
 namespace gpt2 {
 
+class OpenFile;
+
 /// A file of named tensors (https://github.com/huggingface/safetensors, format of 2023):
 /// eight bytes of header length, a JSON header, then the tensors' bytes.
 ///
@@ -60,10 +62,8 @@ public:
     void read(const Tensor& tensor, std::int64_t first, std::span<float> out) const;
 
 private:
-    class File;
-
     std::filesystem::path path_;
-    std::unique_ptr<const File> file_;
+    std::unique_ptr<const OpenFile> file_;
     std::uint64_t data_begin_ = 0;
     std::vector<Tensor> tensors_;
     std::vector<const Tensor*> by_name_;

@@ -1,15 +1,12 @@
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
 #include "gpt2/safetensors.hpp"
 #include "gpt2/safetensors_header.hpp"
 
@@ -81,54 +78,6 @@ std::string header_of(std::span<const TensorToWrite* const> tensors,
     std::memcpy(header.data(), &length, sizeof length);
     return header + json;
 }
-
-/// A file that appears under its name when it is complete, or never.
-class NewFile {
-public:
-    explicit NewFile(const std::filesystem::path& path) : path_(path) {
-        // Renaming would put a file in the place of a device.
-        std::error_code error;
-        const auto status = std::filesystem::status(path, error);
-        if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-            throw BadInput(fmt::format("{}: expected a regular file", path.string()));
-        // Two writers, threads or processes, must not share one.
-        static std::atomic<int> count = 0;
-        part_ = fmt::format("{}.{}-{}.part", path.string(), ::getpid(), count++);
-        fd_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd_ < 0) fail();
-    }
-    ~NewFile() {
-        if (fd_ >= 0) ::close(fd_);
-        if (!part_.empty()) ::unlink(part_.c_str());
-    }
-    NewFile(const NewFile&) = delete;
-    NewFile& operator=(const NewFile&) = delete;
-
-    void write(std::span<const std::byte> bytes) {
-        while (!bytes.empty()) {
-            const ssize_t put = ::write(fd_, bytes.data(), bytes.size());
-            if (put < 0 && errno == EINTR) continue;
-            if (put < 0) fail();
-            bytes = bytes.subspan(std::size_t(put));
-        }
-    }
-
-    void finish() {
-        if (::close(std::exchange(fd_, -1)) != 0) fail();
-        if (::rename(part_.c_str(), path_.c_str()) != 0) fail();
-        part_.clear();
-    }
-
-private:
-    [[noreturn]] void fail() const {
-        throw BadInput(fmt::format("{}: cannot be written: {}", path_.string(),
-                                   std::strerror(errno)));
-    }
-
-    std::filesystem::path path_;
-    std::string part_;
-    int fd_;
-};
 
 }  // namespace
 

@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <vector>
 
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
 #include "gpt2/safetensors.hpp"
 #include "gpt2/weights.hpp"
 
@@ -36,15 +34,6 @@ std::string config_json(const Config& config) {
         config.n_head, end_of_text, end_of_text);
 }
 
-void write_text(const std::filesystem::path& file, const std::string& text) {
-    std::ofstream out(file, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out)
-        throw BadInput(fmt::format("{}: cannot be written: {}", file.string(),
-                                   std::strerror(errno)));
-}
-
 }  // namespace
 
 void save_weights(const Weights& weights, const std::filesystem::path& directory) {
@@ -66,8 +55,9 @@ void save_weights(const Weights& weights, const std::filesystem::path& directory
                                file_shape_of(part, config),
                                std::as_bytes(std::span(tensor))});
         }
+    // The large one last: where it is, all is.
+    write_file(directory / "config.json", config_json(config));
     write_safetensors(directory / "model.safetensors", tensors);
-    write_text(directory / "config.json", config_json(config));
 }
 
 }  // namespace gpt2

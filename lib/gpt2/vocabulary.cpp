@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,6 +12,8 @@
 
 #include "gpt2/byte_alphabet.hpp"
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
+#include "gpt2/json.hpp"
 
 namespace gpt2 {
 
@@ -24,50 +24,14 @@ namespace fs = std::filesystem;
 
 // GPT-2's own files have 1 MB and 50,257 entries. The limits keep a hostile file from
 // taking all memory.
-constexpr std::uintmax_t max_file_bytes = 32 << 20;
+constexpr std::uint64_t max_file_bytes = 32 << 20;
 constexpr std::size_t max_entries = 1 << 20;
 
-std::string shortened(const std::string& text, std::size_t size) {
-    return text.size() <= size ? text : text.substr(0, size - 3) + "...";
-}
-
-// Something found in a file, fit for one line of a message.
-std::string shown(const json& value) {
-    return shortened(value.dump(-1, ' ', true, json::error_handler_t::replace), 60);
-}
-
-std::string read_file(const fs::path& file) {
-    std::error_code error;
-    if (!fs::is_regular_file(file, error))
-        throw BadInput(fmt::format("{}: expected a file, found none", file.string()));
-    const std::uintmax_t size = fs::file_size(file, error);
-    if (error || size > max_file_bytes)
-        throw BadInput(fmt::format("{}: expected at most {} bytes, found {}",
-                                   file.string(), max_file_bytes,
-                                   error ? error.message() : std::to_string(size)));
-    std::string text(size, '\0');
-    std::ifstream in(file, std::ios::binary);
-    if (!in.read(text.data(), std::streamsize(size)))
-        throw BadInput(fmt::format("{}: cannot be read", file.string()));
-    return text;
-}
-
 json read_object(const fs::path& file) {
-    const std::string text = read_file(file);
-    const auto shallow = [](int depth, json::parse_event_t, json&) {
-        if (depth > 64) throw BadInput("nested deeper than 64");
-        return true;
-    };
-    json object;
-    try {
-        object = json::parse(text, shallow);
-    } catch (const std::exception& error) {
-        throw BadInput(
-            fmt::format("{}: not JSON: {}", file.string(), shortened(error.what(), 200)));
-    }
+    const json object = parse_json(read_file(file, max_file_bytes), file.string());
     if (!object.is_object())
         throw BadInput(fmt::format("{}: expected an object, found {}", file.string(),
-                                   object.type_name()));
+                                   shown(object)));
     return object;
 }
 
@@ -169,7 +133,7 @@ Vocabulary read_two_files(const fs::path& vocab_json, const fs::path& merges_txt
         builder.add_entry(vocab_json.string(), spelling, id);
     builder.close_entries(vocab_json.string());
 
-    const std::string text = read_file(merges_txt);
+    const std::string text = read_file(merges_txt, max_file_bytes);
     std::size_t line = 0;
     for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
         end = std::min(text.find('\n', begin), text.size());

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
 #include "homework/task.hpp"
 #include "lab/guarded.hpp"
 #include "lab/json_file.hpp"
@@ -258,7 +259,7 @@ ordered_json as_gradescope(const Options& options,
 }
 
 void write(const std::string& file, const ordered_json& json) {
-    if (!file.empty()) lab::write_whole_file(file, json.dump(2) + "\n");
+    if (!file.empty()) gpt2::write_file(file, json.dump(2) + "\n");
 }
 
 /// Chapters by number or name; all of them where none is named.

@@ -73,7 +73,7 @@ ledger::Serving Catalogue::serving(const std::string& model,
 }
 
 Catalogue read_machines(const std::filesystem::path& file) {
-    const nlohmann::json json = parse_json(read_whole_file(file), file.string());
+    const nlohmann::json json = read_json(file);
     const Place place(json, file.string());
     return {entries(place["accelerators"], accelerator),
             entries(place["models"], transformer)};

@@ -10,6 +10,7 @@
 
 #include "gpt2/cpu/team.hpp"
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
 #include "gpt2/utf8.hpp"
 #include "lab/ceilings.hpp"
 #include "lab/format.hpp"
@@ -167,7 +168,7 @@ const gpt2::Tokenizer& Experiment::tokenizer() {
 
 std::string Experiment::whole_text(const std::string& file) const {
     const auto path = gpt2::data_directory() / "texts" / file;
-    std::string text = read_whole_file(path);
+    std::string text = gpt2::read_file(path, 64 << 20);
     if (text.empty())
         throw gpt2::BadInput(fmt::format("{}: expected text, found none", shown(path)));
     gpt2::check_utf8(text, shown(path));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <new>
 
@@ -16,6 +17,8 @@ int guarded(const std::string& program, const std::function<int()>& body) {
         fmt::print(stderr, "{}: {}\n", program, gpt2::one_line(message));
         return status;
     };
+    // A file that grows past `ulimit -f` is then an error like a full disk, not the end.
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         const int status = body();
         if (std::fflush(stdout) != 0) return fail("the output cannot be written", 2);

@@ -3,41 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
+#include "gpt2/json.hpp"
 #include "lab/format.hpp"
 
 namespace lab {
 
-nlohmann::json parse_json(std::string_view text, const std::string& where) {
-    const auto shallow = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-        if (depth > 64) throw gpt2::BadInput(where + ": nested deeper than 64");
-        return true;
-    };
-    try {
-        return nlohmann::json::parse(text, shallow);
-    } catch (const nlohmann::json::exception& error) {
-        throw gpt2::BadInput(fmt::format("{}: not JSON: {}", where, error.what()));
-    }
-}
-
-std::string read_whole_file(const std::filesystem::path& file) {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error))
-        throw gpt2::BadInput(fmt::format("{}: expected a file, found {}", file.string(),
-                                         error ? "none" : "something else"));
-    constexpr std::uintmax_t most = 64 << 20;
-    const std::uintmax_t size = std::filesystem::file_size(file, error);
-    if (error || size > most)
-        throw gpt2::BadInput(
-            fmt::format("{}: expected at most {} bytes", file.string(), most));
-    std::string content(size, '\0');
-    std::ifstream in(file, std::ios::binary);
-    if (!in.read(content.data(), std::streamsize(size)))
-        throw gpt2::BadInput(fmt::format("{}: cannot be read", file.string()));
-    return content;
+nlohmann::json read_json(const std::filesystem::path& file) {
+    constexpr std::uint64_t most = 64 << 20;
+    return gpt2::parse_json(gpt2::read_file(file, most), file.string());
 }
 
 Place Place::operator[](const char* name) const {
@@ -93,11 +70,8 @@ std::vector<Place> Place::list() const {
 }
 
 void Place::fail(const char* expected) const {
-    std::string found =
-        value_.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    if (found.size() > 40) found = found.substr(0, 40) + "...";
     throw gpt2::BadInput(
-        fmt::format("{}: expected {}, found {}", path_, expected, found));
+        fmt::format("{}: expected {}, found {}", path_, expected, gpt2::shown(value_)));
 }
 
 }  // namespace lab

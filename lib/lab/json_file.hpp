@@ -10,14 +10,9 @@
 
 namespace lab {
 
-/// Parses JSON nested at most 64 deep.
-/// @param where  the file, for messages
-/// @throws BadInput for anything else, deeper nesting included.
-nlohmann::json parse_json(std::string_view text, const std::string& where);
-
-/// The bytes of a file of at most 64 MiB.
-/// @throws BadInput where it is missing, cannot be read or is larger.
-std::string read_whole_file(const std::filesystem::path& file);
+/// Parses a file of at most 64 MiB.
+/// @throws BadInput as gpt2::read_file() and gpt2::parse_json().
+nlohmann::json read_json(const std::filesystem::path& file);
 
 /// A value of a JSON file and the way to it, for messages. Every reading function throws
 /// BadInput for a value of another kind.

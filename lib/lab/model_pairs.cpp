@@ -57,7 +57,7 @@ PublicModel model(const Place& place) {
 }  // namespace
 
 std::vector<ModelPair> read_model_pairs(const std::filesystem::path& file) {
-    const nlohmann::json json = parse_json(read_whole_file(file), file.string());
+    const nlohmann::json json = read_json(file);
     const Place place(json, file.string());
     place.only({"models", "pairs"});
 

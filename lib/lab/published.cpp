@@ -1,17 +1,15 @@
 #include "lab/published.hpp"
 
-#include <fmt/format.h>
-
-#include "gpt2/error.hpp"
 #include "lab/json_file.hpp"
 
 namespace lab {
 
 namespace {
 
-std::string text_or_empty(const nlohmann::json& entry, const char* name) {
-    const auto found = entry.find(name);
-    return found != entry.end() && found->is_string() ? found->get<std::string>() : "";
+/// The member of that name, or null where there is none.
+Place member(const Place& entry, const nlohmann::json& json, const char* name) {
+    static const nlohmann::json none;
+    return json.contains(name) ? entry[name] : Place(none, entry.path());
 }
 
 }  // namespace
@@ -19,29 +17,29 @@ std::string text_or_empty(const nlohmann::json& entry, const char* name) {
 std::map<std::string, Published> read_published(const std::filesystem::path& file) {
     std::map<std::string, Published> all;
     if (!std::filesystem::exists(file)) return all;
-    const std::string where = file.string();
-    const nlohmann::json json = parse_json(read_whole_file(file), where);
-    if (!json.is_array()) throw gpt2::BadInput(where + ": expected an array of figures");
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        const nlohmann::json& entry = json[i];
-        if (!entry.is_object() || text_or_empty(entry, "id").empty())
-            throw gpt2::BadInput(
-                fmt::format("{}: [{}]: expected an object with an id", where, i));
-        Published figure{
-            {}, text_or_empty(entry, "unit"), text_or_empty(entry, "printed")};
-        const auto value = entry.find("value");
-        if (value != entry.end() && value->is_number())
-            figure.value = value->get<double>();
-        else if (figure.printed.empty())
-            figure.printed = text_or_empty(entry, "value");
-        const auto tolerance = entry.find("tolerance");
-        if (text_or_empty(entry, "kind") == "exact" && tolerance != entry.end() &&
-            tolerance->is_number())
-            figure.tolerance = tolerance->get<double>();
+    const nlohmann::json json = read_json(file);
+    const std::vector<Place> entries = Place(json, file.string()).list();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const auto at = [&](const char* name) {
+            return member(entries[i], json[i], name);
+        };
+        const auto text = [&](const char* name) {
+            return at(name).is_null() ? "" : at(name).text();
+        };
+        const std::string id = entries[i]["id"].text();
+        Published figure{{}, text("unit"), text("printed")};
+        if (json[i].contains("value") && json[i]["value"].is_number())
+            figure.value = at("value").number();
+        else if (figure.printed.empty() && at("value").is_text())
+            figure.printed = text("value");
+        const Place tolerance = at("tolerance");
+        if (text("kind") == "exact" && !tolerance.is_null())
+            figure.tolerance = tolerance.number();
         // Wherever the misprint is shown, it is shown as one.
-        const auto erratum = entry.find("erratum");
-        if (erratum != entry.end() && *erratum == true) figure.printed += " (an erratum)";
-        all.emplace(text_or_empty(entry, "id"), std::move(figure));
+        const Place erratum = at("erratum");
+        if (!erratum.is_null() && erratum.truth()) figure.printed += " (an erratum)";
+        if (id.empty() || !all.emplace(id, std::move(figure)).second)
+            entries[i]["id"].fail("an id of its own");
     }
     return all;
 }

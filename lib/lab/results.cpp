@@ -1,14 +1,11 @@
 #include "lab/results.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include "gpt2/error.hpp"
+#include "gpt2/json.hpp"
 #include "lab/json_file.hpp"
 
 namespace lab {
@@ -165,15 +162,6 @@ Exhibit read_exhibit(const Place& place) {
     return exhibit;
 }
 
-std::filesystem::path beside(const std::filesystem::path& file) {
-    return file.string() + ".part" + std::to_string(getpid());
-}
-
-[[noreturn]] void cannot_write(const std::filesystem::path& file) {
-    throw gpt2::BadInput(
-        fmt::format("{}: cannot be written: {}", file.string(), std::strerror(errno)));
-}
-
 }  // namespace
 
 int Results::checks_held() const {
@@ -238,8 +226,9 @@ std::string to_json(const Results& results) {
     return text + "]\n}\n";
 }
 
-Results parse_results(std::string_view text, const std::string& where) {
-    const nlohmann::json value = parse_json(text, where);
+namespace {
+
+Results read(const nlohmann::json& value, const std::string& where) {
     const Place top(value, where);
     if (top["schema"].count() != schema) top["schema"].fail("3");
     Results results{.chapter = top["chapter"].text(),
@@ -277,32 +266,14 @@ Results parse_results(std::string_view text, const std::string& where) {
     return results;
 }
 
+}  // namespace
+
+Results parse_results(std::string_view text, const std::string& where) {
+    return read(gpt2::parse_json(text, where), where);
+}
+
 Results read_results(const std::filesystem::path& file) {
-    return parse_results(read_whole_file(file), file.string());
-}
-
-void check_writable(const std::filesystem::path& file) {
-    std::error_code error;
-    const auto status = std::filesystem::status(file, error);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
-        throw gpt2::BadInput(
-            fmt::format("{}: cannot be written: not a regular file", file.string()));
-    const std::filesystem::path trial = beside(file);
-    if (!std::ofstream(trial)) cannot_write(file);
-    std::filesystem::remove(trial, error);
-}
-
-void write_whole_file(const std::filesystem::path& file, std::string_view content) {
-    const std::filesystem::path part = beside(file);
-    std::ofstream out(part, std::ios::binary);
-    out.write(content.data(), std::streamsize(content.size()));
-    out.close();
-    if (out && std::rename(part.c_str(), file.c_str()) == 0) return;
-    const int reason = errno;
-    std::error_code ignored;
-    std::filesystem::remove(part, ignored);
-    errno = reason;
-    cannot_write(file);
+    return read(read_json(file), file.string());
 }
 
 }  // namespace lab

@@ -111,13 +111,4 @@ Results parse_results(std::string_view json, const std::string& where);
 /// @throws BadInput as parse_results, and where the file cannot be read.
 Results read_results(const std::filesystem::path& file);
 
-/// Finds out early whether `write_whole_file` would fail, and leaves nothing behind.
-/// @throws BadInput where it would.
-void check_writable(const std::filesystem::path& file);
-
-/// Writes a file whole or, on any error, not at all: an older file of that name stays
-/// until the new one is complete.
-/// @throws BadInput where it cannot be written.
-void write_whole_file(const std::filesystem::path& file, std::string_view content);
-
 }  // namespace lab

@@ -1,4 +1,5 @@
 #include "gpt2/cpu/processor.hpp"
+#include "gpt2/file.hpp"
 #include "lab/experiment.hpp"
 #include "lab/guarded.hpp"
 
@@ -18,13 +19,13 @@ int run_unguarded(int argc, const char* const* argv, const Program& program) {
     if (options.shape.empty()) options.shape = shipped ? program.shape : "own";
     if (options.quick) arguments.use_quick_defaults();
     // Now, not after the minutes of work.
-    if (!options.json.empty()) check_writable(options.json);
+    if (!options.json.empty()) gpt2::check_writable(options.json);
 
     Experiment lab(program, options);
     program.experiment(lab);
     lab.print();
     const Results& results = lab.results();
-    if (!options.json.empty()) write_whole_file(options.json, to_json(results));
+    if (!options.json.empty()) gpt2::write_file(options.json, to_json(results));
     return results.checks_held() == int(results.checks.size()) ? 0 : 1;
 }
 

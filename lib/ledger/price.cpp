@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
+#include "gpt2/json.hpp"
 
 namespace ledger {
 
@@ -144,27 +143,6 @@ Money per_million(double seconds, Money hour) {
 
 namespace {
 
-json parse(std::string_view text, const std::string& where) {
-    // Of two members of one name a parser keeps the last. Which one was meant?
-    std::vector<std::set<std::string>> names;
-    const auto watch = [&](int depth, json::parse_event_t event, json& value) {
-        if (depth > 8) fail(where, "nested deeper than 8");
-        if (event == json::parse_event_t::object_start) names.emplace_back();
-        if (event == json::parse_event_t::object_end) names.pop_back();
-        if (event == json::parse_event_t::key &&
-            !names.back().insert(value.get<std::string>()).second)
-            fail(where, shown(value.get<std::string>()) + " stands twice in one entry");
-        return true;
-    };
-    try {
-        return json::parse(text, watch);
-    } catch (const json::parse_error& error) {
-        fail(where, fmt::format("byte {}: expected JSON", error.byte));
-    } catch (const json::exception&) {
-        fail(where, "expected JSON with numbers in range");
-    }
-}
-
 /// "2026-10" or "2026-10-31".
 bool is_date(std::string_view text) {
     if (text.size() != 7 && text.size() != 10) return false;
@@ -180,7 +158,8 @@ bool is_date(std::string_view text) {
 Price read_entry(const json& entry, const std::string& where) {
     constexpr const char* members[] = {"model", "date",   "source",
                                        "input", "output", "cached_input"};
-    if (!entry.is_object()) fail(where, "expected an object");
+    if (!entry.is_object())
+        fail(where, "expected an object, found " + gpt2::shown(entry));
     for (const auto& [name, value] : entry.items())
         if (std::ranges::find(members, name) == std::end(members))
             fail(where, "unknown member " + shown(name));
@@ -188,8 +167,8 @@ Price read_entry(const json& entry, const std::string& where) {
         const auto found = entry.find(name);
         if (found == entry.end()) fail(where, fmt::format("{}: missing", name));
         if (!found->is_string() || found->get_ref<const std::string&>().empty())
-            fail(where, fmt::format("{}: expected a text, found {}", name,
-                                    shown(found->dump())));
+            fail(where,
+                 fmt::format("{}: expected a text, found {}", name, gpt2::shown(*found)));
         return found->get<std::string>();
     };
     const auto price = [&](const char* name) {
@@ -216,9 +195,9 @@ Price read_entry(const json& entry, const std::string& where) {
 }  // namespace
 
 std::vector<Price> parse_prices(std::string_view text, const std::string& where) {
-    const json list = parse(text, where);
+    const json list = gpt2::parse_json(text, where);
     if (!list.is_array() || list.empty())
-        fail(where, "expected a list of one price or more");
+        fail(where, "expected a list of one price or more, found " + gpt2::shown(list));
     std::vector<Price> prices;
     for (std::size_t i = 0; i < list.size(); ++i) {
         const std::string place = fmt::format("{}: [{}]", where, i);
@@ -231,17 +210,8 @@ std::vector<Price> parse_prices(std::string_view text, const std::string& where)
 }
 
 std::vector<Price> read_prices(const std::filesystem::path& file) {
-    constexpr std::uintmax_t most = 1 << 20;
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error))
-        fail(file.string(), "expected a price list, found no file");
-    const std::uintmax_t size = std::filesystem::file_size(file, error);
-    if (error || size > most) fail(file.string(), "expected at most 1 MiB");
-    std::string text(size, '\0');
-    std::ifstream in(file, std::ios::binary);
-    if (!in.read(text.data(), std::streamsize(size)))
-        fail(file.string(), "cannot be read");
-    return parse_prices(text, file.string());
+    constexpr std::uint64_t most = 1 << 20;  // bytes
+    return parse_prices(gpt2::read_file(file, most), file.string());
 }
 
 const Price& find_price(const std::vector<Price>& prices, std::string_view model,

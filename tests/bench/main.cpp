@@ -10,6 +10,7 @@
 #include "gpt2/cpu/processor.hpp"
 #include "gpt2/cpu/team.hpp"
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
 #include "lab/ceilings.hpp"
 #include "lab/format.hpp"
 #include "lab/guarded.hpp"
@@ -148,7 +149,7 @@ int run(int argc, const char* const* argv) {
     options.add("--threads", threads, "Threads at work", {1, 256});
     options.add("--quick", setup().quick, "Run each once: its time means nothing");
     if (!options.parse(argc, argv)) return 0;
-    if (!json.empty()) lab::check_writable(json);
+    if (!json.empty()) gpt2::check_writable(json);
     setup().threads = threads;
     prepare_blas(threads);
     initialize(filter);
@@ -174,7 +175,7 @@ int run(int argc, const char* const* argv) {
             "--filter: expected a regex that matches a benchmark, found '" + filter +
             "'");
     if (blas_name() == "none") fmt::print("\nOpenBLAS was not found: no comparison.\n");
-    if (!json.empty()) lab::write_whole_file(json, reporter.json());
+    if (!json.empty()) gpt2::write_file(json, reporter.json());
     return reporter.failed() ? 1 : 0;
 }
 

@@ -99,7 +99,7 @@ TEST(ManyPeople, RefusesABrokenListOfMachines) {
     const support::Outcome broken = run("");
     unsetenv("GPT2_DATA");
     EXPECT_EQ(missing.status, 2);
-    EXPECT_THAT(missing.err, testing::HasSubstr("machines.json: expected a file"));
+    EXPECT_THAT(missing.err, testing::HasSubstr("machines.json: cannot be opened"));
     EXPECT_EQ(broken.status, 2);
     EXPECT_THAT(broken.err,
                 testing::HasSubstr("machines.json: accelerators: expected a list"));

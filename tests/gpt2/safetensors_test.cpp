@@ -398,6 +398,27 @@ TEST_F(SafetensorsTest, AFileThatShrinksWhileOpen) {
     EXPECT_THROW(file.read(file.tensors()[0], 3, std::span(out).first(1)), BadInput);
 }
 
+// 5 GB of zeros, which take no room on the disk, lie in front of the tensor.
+TEST_F(SafetensorsTest, OffsetsPass32Bits) {
+    const std::string header =
+        R"({"a":{"dtype":"F16","shape":[50000,50000],"data_offsets":[0,5000000000]},)"
+        R"("b":{"dtype":"F32","shape":[2],"data_offsets":[5000000000,5000000008]}})";
+    const fs::path path = write(with_length(header.size(), header));
+    std::error_code error;
+    fs::resize_file(path, 8 + header.size() + 5'000'000'008, error);
+    if (error) GTEST_SKIP() << "no sparse file of 5 GB here: " << error.message();
+    const float numbers[] = {1.5f, -3};
+    std::fstream(path, std::ios::in | std::ios::out | std::ios::binary)
+        .seekp(std::streamoff(8 + header.size()) + 5'000'000'000)
+        .write(reinterpret_cast<const char*>(numbers), sizeof numbers);
+    const Safetensors file(path);
+    EXPECT_THAT(values(file, *file.find("b")), ElementsAre(1.5f, -3));
+    float last[3] = {1, 1, 1};
+    file.read(*file.find("a"), 2'499'999'997, last);
+    EXPECT_THAT(last, ElementsAre(0, 0, 0));
+    EXPECT_THROW(file.read(*file.find("a"), 2'499'999'998, last), BadInput);
+}
+
 TEST_F(SafetensorsTest, ReadsOnlyWithinATensor) {
     const Safetensors file(cases / "ok_header_order.safetensors");
     const Safetensors::Tensor& a = *file.find("a");

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gpt2/error.hpp"
+#include "gpt2/file.hpp"
 #include "lab/json_file.hpp"
 #include "lab/published.hpp"
 #include "lab/report.hpp"
@@ -249,19 +250,19 @@ TEST(Results, MalformedFilesAreRefused) {
 
 TEST_F(Files, WritingIsWholeOrNotAtAll) {
     const fs::path target = folder_ / "out.json";
-    lab::check_writable(target);
+    gpt2::check_writable(target);
     EXPECT_EQ(files(), 0);
-    lab::write_whole_file(target, "one");
-    lab::write_whole_file(target, "two");
-    EXPECT_EQ(lab::read_whole_file(target), "two");
+    gpt2::write_file(target, "one");
+    gpt2::write_file(target, "two");
+    EXPECT_EQ(gpt2::read_file(target, 3), "two");
     EXPECT_EQ(files(), 1);
-    EXPECT_THROW(lab::check_writable(folder_ / "none" / "out.json"), gpt2::BadInput);
-    EXPECT_THROW(lab::write_whole_file(folder_ / "none" / "out.json", "x"),
-                 gpt2::BadInput);
-    EXPECT_THROW(lab::check_writable(folder_), gpt2::BadInput);
-    EXPECT_THROW(lab::check_writable("/dev/null"), gpt2::BadInput);
-    EXPECT_THROW(lab::read_whole_file(folder_), gpt2::BadInput);
-    EXPECT_THROW(lab::read_whole_file(folder_ / "none"), gpt2::BadInput);
+    EXPECT_THROW(gpt2::check_writable(folder_ / "none" / "out.json"), gpt2::BadInput);
+    EXPECT_THROW(gpt2::write_file(folder_ / "none" / "out.json", "x"), gpt2::BadInput);
+    EXPECT_THROW(gpt2::check_writable(folder_), gpt2::BadInput);
+    EXPECT_THROW(gpt2::check_writable("/dev/null"), gpt2::BadInput);
+    EXPECT_THROW(gpt2::read_file(folder_, 100), gpt2::BadInput);
+    EXPECT_THROW(gpt2::read_file(folder_ / "none", 100), gpt2::BadInput);
+    EXPECT_THROW(gpt2::read_file(target, 2), gpt2::BadInput);
     EXPECT_EQ(files(), 1);
 }
 

@@ -63,9 +63,10 @@ mkdir -p $site/gpt2-xl/resolve/main
 echo '<html>' >$site/gpt2-xl/resolve/main/config.json
 
 # http.server, with ranges (unless the path has "whole" in it), and a connection that
-# breaks after 50,000 bytes while the file "break" is there.
+# breaks after 50,000 bytes while the file "break" is there, and waits there while the
+# file "slow" is.
 cat >serve.py <<'PYTHON'
-import http.server, os, re
+import http.server, os, re, time
 class Handler(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
         path = self.translate_path(self.path)
@@ -81,13 +82,24 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
         self.send_header("Content-Length", str(len(data) - first))
         self.end_headers()
-        broken = os.path.exists("../break")
-        self.wfile.write(data[first:first + 50000] if broken else data[first:])
+        part, rest = data[first:first + 50000], data[first + 50000:]
+        self.wfile.write(part)
+        while rest and os.path.exists("../slow"):
+            time.sleep(0.05)
+        if not os.path.exists("../break"):
+            self.wfile.write(rest)
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 with open("../port.part", "w") as out:
     out.write(str(server.server_port))
 os.rename("../port.part", "../port")
 server.serve_forever()
+PYTHON
+# Starts a program in a group of its own, which hears SIGINT: a shell's background does not.
+cat >on_its_own.py <<'PYTHON'
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.setsid()
+os.execv(sys.argv[1], sys.argv[1:])
 PYTHON
 ln -s . site/whole
 (cd site && exec python3 ../serve.py 2>/dev/null) &
@@ -141,6 +153,52 @@ for client in curl wget; do
     (cat "$main/model.safetensors" && echo more) >out/model.safetensors.part
     run 0 gpt2-medium --dir out --mirror "$mirror"
     expect "a part that is too long is thrown away" same "$main" out
+    rm -rf out
+
+    # Ended in the middle, by itself or with all that it started, and killed.
+    for signal in TERM INT HUP KILL; do
+        touch slow
+        python3 "$work/on_its_own.py" "$get" gpt2-medium --dir out --mirror "$mirror" >output 2>errors &
+        script=$!
+        for _ in $(seq 200); do
+            if [ "$(cat out/model.safetensors.part.* 2>/dev/null | wc -c)" -ge 40000 ]; then
+                break
+            fi
+            sleep 0.05
+        done
+        if [ $signal = INT ]; then kill -s INT -- -$script; else kill -s $signal $script; fi
+        status=0
+        wait $script 2>/dev/null || status=$?
+        expect "SIG$signal ends it, not $status" [ $status -gt 128 ]
+        expect "no half file gets its name" [ ! -e out/model.safetensors ]
+        if [ $signal = KILL ]; then
+            kill -s KILL -- -$script 2>/dev/null || true
+        else
+            expect "SIG$signal: it can go on" says "run this again to go on"
+            expect "SIG$signal: what came is kept" \
+                [ "$(wc -c <out/model.safetensors.part)" -ge 40000 ]
+        fi
+        rm slow
+        : >requests
+        run 0 gpt2-medium --dir out --mirror "$mirror"
+        expect "SIG$signal: the resumed file is whole" same "$main" out
+        expect "SIG$signal: it went on" grep -qE 'bytes=[1-9]' requests
+        rm -rf out
+    done
+
+    touch slow
+    "$get" gpt2-medium --dir out --mirror "$mirror" >output 2>errors &
+    first=$!
+    "$get" gpt2-medium --dir out --mirror "$mirror" >output2 2>errors2 &
+    second=$!
+    sleep 1
+    rm slow
+    for one in $first $second; do
+        status=0
+        wait $one || status=$?
+        expect "one of two at once ends with 0, not $status" [ $status -eq 0 ]
+    done
+    expect "two at once leave whole files and nothing else" same "$main" out
     rm -rf out
 
     run 1 gpt2-large --dir out --mirror "$mirror"

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "gpt2/hold_signals.hpp"
+
 namespace gpt2::cpu {
 
 namespace {
@@ -84,6 +86,8 @@ public:
     void together(int count, const std::function<void(const Worker&)>& work) {
         const std::lock_guard turn(turn_);
         while (int(threads_.size()) + 1 < count) {
+            const HoldSignals
+                hold;  // whoever ends the program is heard by its main thread
             const int index = int(threads_.size()) + 1;
             threads_.emplace_back(
                 [this, index, round = round_.load()] { serve(index, round); });
