@@ -118,5 +118,5 @@ TEST(ModelPairs, RefusesWhatIsNoJsonAndNoFile) {
     EXPECT_THAT(support::bad_input([&] { lab::read_model_pairs(dir / "pairs.json"); }),
                 testing::HasSubstr("pairs.json: not JSON: "));
     EXPECT_THAT(support::bad_input([&] { lab::read_model_pairs(dir / "none.json"); }),
-                HasSubstr("none.json: cannot be opened: No such file"));
+                testing::HasSubstr("none.json: cannot be opened: No such file"));
 }
