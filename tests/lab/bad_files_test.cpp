@@ -122,22 +122,23 @@ std::string tokenizer_json() {
 }
 
 std::string results_json() {
-    const lab::Results results{
-        .chapter = "04_read_vs_write",
-        .title = "Reading",
-        .question = "Why?",
-        .keep = "One trip.",
-        .quick = true,
-        .headline = "a",
-        .date = "2026-12-01",
-        .commit = "abc",
-        .build = "Release",
-        .machine = {.cpu = "c", .slug = "some-2-cores"},
-        .model = lab::ModelInfo{},
-        .rows = {{"a", "b", "s", 1.5, {1, 2, 3, 4}, lab::Published{}}},
-        .notes = {{"c", "d", 5, "bytes", {}}},
-        .checks = {{"e", "f", true, "g"}},
-        .exhibits = {{"h", {"i"}, {{"j"}, {2.5}}}}};
+    lab::Results results;
+    results.chapter = "04_read_vs_write";
+    results.title = "Reading";
+    results.question = "Why?";
+    results.keep = "One trip.";
+    results.quick = true;
+    results.headline = "a";
+    results.date = "2026-12-01";
+    results.commit = "abc";
+    results.build = "Release";
+    results.machine.cpu = "c";
+    results.machine.slug = "some-2-cores";
+    results.model.emplace();
+    results.rows = {{"a", "b", "s", 1.5, {1, 2, 3, 4}, lab::Published{}}};
+    results.notes = {{"c", "d", 5, "bytes", {}}};
+    results.checks = {{"e", "f", true, "g"}};
+    results.exhibits = {{"h", {"i"}, {{"j"}, {2.5}}}};
     return lab::to_json(results);
 }
 
