@@ -13,7 +13,7 @@
 /// time by SIMT_UNROLL_BY(n); and, from below, simt::sync_grid and simt::prefetch.
 ///
 /// To step through a kernel, stop where one thread is, such as
-/// `break multiply.hpp:147 if threadIdx.x == 3 && blockIdx.x == 1`.
+/// `break multiply.hpp:203 if threadIdx.x == 3 && blockIdx.x == 1`.
 ///
 /// All that is compiled for both stands in an inner namespace of its machine's name: a
 /// program may hold both.
