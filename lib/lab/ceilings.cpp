@@ -22,11 +22,11 @@ namespace lab {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using Clock = std::chrono::steady_clock;
+using Steady = std::chrono::steady_clock;
 using gpt2::cpu::Worker;
 
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
+double seconds_since(Steady::time_point start) {
+    return std::chrono::duration<double>(Steady::now() - start).count();
 }
 
 constexpr std::size_t huge_page = std::size_t(2) << 20;
@@ -39,10 +39,10 @@ double turns_per_second(int threads, int warm_up, double least_seconds,
     std::vector<std::vector<double>> seconds(static_cast<std::size_t>(threads));
     bool enough = false;
     gpt2::cpu::together(threads, [&](const Worker& worker) {
-        const auto begin = Clock::now();
+        const auto begin = Steady::now();
         for (int repeat = 0; !enough; ++repeat) {
             worker.wait();
-            const auto start = Clock::now();
+            const auto start = Steady::now();
             turn(worker);
             if (repeat >= warm_up)
                 seconds[std::size_t(worker.index)].push_back(seconds_since(start));
@@ -186,7 +186,7 @@ float multiply_add_chains(std::int64_t rounds) {
 /// Rounds that keep one thread busy for some 30 milliseconds.
 std::int64_t rounds_for_a_repeat() {
     for (std::int64_t rounds = 1000;; rounds *= 2) {
-        const auto start = Clock::now();
+        const auto start = Steady::now();
         multiply_add_chains(rounds);
         if (seconds_since(start) > 0.01) return 2 * rounds;
     }

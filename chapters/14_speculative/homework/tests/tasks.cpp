@@ -74,9 +74,9 @@ void accept(Student& student, Random& random) {
 }
 
 /// Each member has a name of its own, so that a message says which is wrong.
-void expect(Student& student, const std::string& what, const Trip& expected,
-            int past, const std::vector<int>& guesses, const std::vector<int>& best,
-            int end) {
+void expect_trip(Student& student, const std::string& what, const Trip& expected,
+                 int past, const std::vector<int>& guesses,
+                 const std::vector<int>& best, int end) {
     student.checking(what);
     const Trip found = student.call<Trip>(past, guesses, best, end);
     if (found.written != expected.written)
@@ -91,7 +91,7 @@ void trip(Student& student, Random& random) {
     const auto expect = [&](const char* what, const Trip& expected, int past,
                             const std::vector<int>& guesses,
                             const std::vector<int>& best) {
-        ::expect(student, what, expected, past, guesses, best, end);
+        expect_trip(student, what, expected, past, guesses, best, end);
     };
     expect("without a guess it is plain decoding", {{5}, 11}, 10, {}, {5});
     expect("a wrong guess gives way to the target's token", {{5}, 11}, 10, {4, 6},
@@ -124,8 +124,8 @@ void trip(Student& student, Random& random) {
             ++alone.held;
             goes_on = best.back() != stop;
         }
-        ::expect(student, "random trips write what the target would write alone",
-                 alone, past, guesses, best, stop);
+        expect_trip(student, "random trips write what the target would write alone",
+                    alone, past, guesses, best, stop);
     }
 }
 
