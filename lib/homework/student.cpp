@@ -49,6 +49,9 @@ std::string readable(const char* mangled) {
 [[noreturn]] void become(const char* program, int line, int output,
                          const Limits& limits) {
     setsid();  // so that its own children end with it
+    // What this program ignores, its children would too: the limit on what is printed
+    // ends a student's.
+    signal(SIGXFSZ, SIG_DFL);
     const int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, 0);
     dup2(output, 1);

@@ -42,7 +42,7 @@ gdb -q -batch -ex 'set width 0' -x "$work/en" --args "$program" --quick \
 expect() {
     grep -q -- "$1" "$work/log" || fail "not found: $1"
 }
-expect 'hit Breakpoint 1.*attend<float, 2>'
+expect 'hit Breakpoint 1.*attend_share<float, 2'
 expect '^\$1 = 1$'    # the warp
 expect '^\$2 = 5$'    # the lane
 expect '^\$4 = -inf$' # the top before the warp has met

@@ -302,7 +302,7 @@ TEST(Vocabulary, BadEntries) {
 TEST(Vocabulary, AKeyTwice) {
     std::string text = small_vocab().dump();
     text.pop_back();
-    EXPECT_THAT(failure(text + ",\"he\":258}", ""), HasSubstr("258"));
+    EXPECT_THAT(failure(text + ",\"he\":258}", ""), HasSubstr("\"he\" stands twice"));
 }
 
 TEST(Vocabulary, BadMerges) {
