@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "checks.hpp"
+#include "gpt2/cuda/engine.hpp"
 #include "gpt2/error.hpp"
 #include "gpt2/load.hpp"
 #include "kernel_times.hpp"
@@ -131,6 +132,14 @@ void compare_with_the_cpu(Experiment& lab) {
 // Fast
 // ----
 
+/// The engine whose decoding is one kernel that stays, at the shape that is timed.
+std::unique_ptr<Model> load_persistent(const Experiment& lab, DType dtype) {
+    const auto weights =
+        gpt2::open_weights(lab.options().model, {.shape = lab.options().shape});
+    return gpt2::cuda::load(*weights, dtype, lab.options().kv,
+                            gpt2::cuda::Decode::persistent);
+}
+
 /// Writing at each context: the mean over the 32 positions that end, or begin, there.
 void decode(Experiment& lab, Model& model, const std::string& name) {
     constexpr int count = 34;
@@ -245,6 +254,14 @@ void time_all(Experiment& lab) {
         const auto model = lab.load_model({.dtype = dtype});
         config = model->config();
         decode(lab, *model, name);
+        {
+            const auto stays = load_persistent(lab, dtype);
+            decode(lab, *stays, name + "_persistent");
+            lab.check("persistent_" + name,
+                      "the kernel that stays writes what forward writes in " + name,
+                      gpu_check::writes_as_the_loop(*stays, lab.text("article.txt", 16),
+                                                    lab.quick() ? 40 : 200));
+        }
         prefill(lab, *model, name);
         batches(lab, *model, name, of_batches);
         kernels(lab, config, dtype, of_kernels);
