@@ -257,10 +257,12 @@ void time_all(Experiment& lab) {
         {
             const auto stays = load_persistent(lab, dtype);
             decode(lab, *stays, name + "_persistent");
+            // Its sums are taken in another order, so near ties may fall the other way.
             lab.check("persistent_" + name,
-                      "the kernel that stays writes what forward writes in " + name,
-                      gpu_check::writes_as_the_loop(*stays, lab.text("article.txt", 16),
-                                                    lab.quick() ? 40 : 200));
+                      "the kernel that stays writes the graph's text in " + name,
+                      gpu_check::same_text(*model, *stays, lab.text("article.txt", 16),
+                                           lab.quick() ? 40 : 200,
+                                           dtype == DType::f32 ? 1e-4 : 5e-2));
         }
         prefill(lab, *model, name);
         batches(lab, *model, name, of_batches);
