@@ -201,7 +201,8 @@ void whole_token(lab::Experiment& lab, const gpt2::Weights& weights,
     // cache.
     const simt::Launch& fc = launches.at(4);
     show(lab, "multiply", fc,
-         {"the input, into shared memory", "layer norm", "the product"});
+         {"the input, into shared memory", "mean and scale", "layer norm",
+          "the product"});
     const simt::Stage all = fc.total();
     const auto again = [&](Holds what) {
         return double(all.of(what).loaded - all.of(what).first);
