@@ -58,38 +58,46 @@ std::string timeline(const gpt2::Generation& written, double seconds_per_column)
 // ---------------------------------
 // `generate` stamps every token with the time at which it was known: the first stamp
 // is the wait for the first token, the last one the whole wait. `time_writing`
-// repeats that and keeps all stamps.
+// repeats that and keeps all stamps. Memory may change its pace between the three,
+// so each keeps the ledger of its own time.
 
-lab::Writing double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
-                       const gpt2::GenerateOptions& once) {
+struct Wait {
+    lab::Writing writing;
+    ledger::Engine engine;
+};
+
+Wait double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
+               const gpt2::GenerateOptions& once) {
     gpt2::GenerateOptions twice = once;
     twice.max_tokens = 2 * output;
 
     // [double]
-    const lab::Writing base = lab::time_writing(lab, model, text.first(input), once);
-    const lab::Writing more_out =
-        lab::time_writing(lab, model, text.first(input), twice);
-    const lab::Writing more_in =
-        lab::time_writing(lab, model, text.first(2 * input), once);
+    const auto timed = [&](int in, const gpt2::GenerateOptions& options) {
+        lab::Writing writing =
+            lab::time_writing(lab, model, text.first(in), options);
+        return Wait{std::move(writing), lab.engine()};
+    };
+    const Wait base = timed(input, once), more_out = timed(input, twice),
+               more_in = timed(2 * input, once);
     // [double]
 
-    const double column = more_out.runs.back().seconds.back() / 64;
-    const auto show = [&](int in, int out, const lab::Writing& wait) {
+    const double column = more_out.writing.runs.back().seconds.back() / 64;
+    const auto show = [&](int in, int out, const Wait& wait) {
         fmt::print("{:>5} in {:>4} out  {}\n", in, out,
-                   timeline(wait.runs.back(), column));
+                   timeline(wait.writing.runs.back(), column));
     };
     fmt::print("\n");
     show(input, output, base);
     show(input, 2 * output, more_out);
     show(2 * input, output, more_in);
 
-    const ledger::Engine& engine = lab.engine();
     std::vector<lab::Cells> waits;
-    const auto row = [&](const char* id, int in, int out, const lab::Writing& wait) {
-        waits.push_back(
-            {double(in), double(out), wait.first_token().median, wait.total.median});
+    const auto row = [&](const char* id, int in, int out, const Wait& wait) {
+        const lab::Writing& writing = wait.writing;
+        waits.push_back({double(in), double(out), writing.first_token().median,
+                         writing.total.median});
         lab.row(id, fmt::format("{} in, {} out", in, out), "s",
-                predict(engine, in, out), wait.total);
+                predict(wait.engine, in, out), writing.total);
     };
     row("wait", input, output, base);
     row("wait_double_output", input, 2 * output, more_out);
@@ -103,8 +111,8 @@ lab::Writing double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
               "wait");
 
     // A longer answer is the short one, continued.
-    const std::vector<gpt2::Token>& brief = base.runs.front().tokens;
-    const std::vector<gpt2::Token>& full = more_out.runs.front().tokens;
+    const std::vector<gpt2::Token>& brief = base.writing.runs.front().tokens;
+    const std::vector<gpt2::Token>& full = more_out.writing.runs.front().tokens;
     lab.check("double_output_counts", "each answer has as many tokens as were asked",
               brief.size() == std::size_t(output) && full.size() == 2 * brief.size(),
               fmt::format("{} and {}", brief.size(), full.size()));
@@ -121,8 +129,9 @@ lab::Writing double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
 // surprised least, the quarter that surprised most, and compare their beats. The
 // ledger never asks which token it is: it predicts one beat for all.
 
-void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
-          const lab::Writing& wait, const gpt2::Sampler& sampler) {
+void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt, const Wait& base,
+          const gpt2::Sampler& sampler) {
+    const auto& [wait, engine] = base;
     const std::vector<gpt2::Token>& answer = wait.runs.front().tokens;
     std::vector<gpt2::Token> text(prompt.begin(), prompt.end());
     text.insert(text.end(), answer.begin(), answer.end());
@@ -142,7 +151,6 @@ void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
     std::ranges::sort(order, {}, [&](int i) { return bits[i]; });
     // [surprise]
 
-    const ledger::Engine& engine = lab.engine();
     lab.row("first_token_wait", fmt::format("first token, behind {}", input), "s",
             engine.forward({.tokens = input, .past = 0, .rows = 1}),
             wait.first_token());
@@ -277,10 +285,10 @@ void waiting(lab::Experiment& lab) {
     const gpt2::Sampler sampler(
         {.temperature = 1, .top_k = 40, .seed = lab.options().seed});
     const gpt2::GenerateOptions options{.max_tokens = output, .sampler = sampler};
-    const lab::Writing base = double_it(lab, *model, text, options);
+    const Wait base = double_it(lab, *model, text, options);
     beat(lab, *model, Tokens(text).first(input), base, sampler);
     context(lab, *model, text);
-    stream(lab, *model, Tokens(text).first(input), options, base);
+    stream(lab, *model, Tokens(text).first(input), options, base.writing);
     lab.headline("double_output");
 
     lab.keep(
