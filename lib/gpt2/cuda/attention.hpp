@@ -66,10 +66,12 @@ struct Partial {
 
 /// What one block does of one row's attention.
 struct Share {
-    int row;            ///< of the batch
-    int place;          ///< of the row among those that attend together
-    int head, heads;    ///< one of the heads
-    int split, splits;  ///< one of the parts that the positions are cut into
+    int row;     ///< of the batch
+    int place;   ///< of the row among those that attend together
+    int head;    ///< this one ...
+    int heads;   ///< ... of so many
+    int split;   ///< this part of the positions ...
+    int splits;  ///< ... of so many
 };
 
 /// A share of the causal attention of a single row, by a block of `warps` warps.

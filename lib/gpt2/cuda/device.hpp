@@ -141,6 +141,8 @@ int resident(void (*kernel)(P...), int threads, std::size_t shared);
 /// @throws Error with CUDA's own words
 void check(cudaError_t status, const char* what);
 
+/// Lets a kernel have that many bytes of dynamic shared memory.
+/// @throws Error with CUDA's own words
 template <class... P>
 void allow_shared(void (*kernel)(P...), std::size_t shared) {
     if (shared > std::size_t(48) << 10)  // more than that must be asked for

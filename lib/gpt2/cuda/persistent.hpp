@@ -30,16 +30,17 @@ struct Decoding {
     const T* tokens;         ///< [n_vocab, padded(n_embd)]
     const float* positions;  ///< [n_ctx, n_embd]
     float* x;                ///< [n_embd]: where the embedding goes
-    int n_embd, heads;
+    int n_embd;              ///< channels
+    int heads;               ///< that they are cut into
 
-    Partial partial;
+    Partial partial;  ///< of attention's splits
     float* attended;  ///< [n_embd]
 
-    const float* logits;  ///< [n_vocab]: from here on as for `choose`
-    int n_vocab;
-    const SamplerOptions* options;
-    std::uint64_t* weights;
-    int* written;
+    const float* logits;            ///< [n_vocab]: from here on as for `choose`
+    int n_vocab;                    ///< as for `choose`
+    const SamplerOptions* options;  ///< as for `choose`
+    std::uint64_t* weights;         ///< [n_vocab] scratch
+    int* written;                   ///< [n_ctx], in the host's reach
 };
 
 /// Asks for what this warp takes of a product: the start of its first column into
