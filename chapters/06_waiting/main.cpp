@@ -57,47 +57,48 @@ std::string timeline(const gpt2::Generation& written, double seconds_per_column)
 // Twice the output, twice the input
 // ---------------------------------
 // `generate` stamps every token with the time at which it was known: the first stamp
-// is the wait for the first token, the last one the whole wait. `time_writing`
-// repeats that and keeps all stamps. Memory may change its pace between the three,
-// so each keeps the ledger of its own time.
+// is the wait for the first token, the last one the whole wait. The three are
+// written in turns, again and again: should memory change its pace, it does so for
+// all.
 
-struct Wait {
-    lab::Writing writing;
-    ledger::Engine engine;
-};
-
-Wait double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
-               const gpt2::GenerateOptions& once) {
+lab::Writing double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
+                       const gpt2::GenerateOptions& once) {
     gpt2::GenerateOptions twice = once;
     twice.max_tokens = 2 * output;
 
     // [double]
-    const auto timed = [&](int in, const gpt2::GenerateOptions& options) {
-        lab::Writing writing =
-            lab::time_writing(lab, model, text.first(in), options);
-        return Wait{std::move(writing), lab.engine()};
+    std::vector<gpt2::Generation> bases, outs, ins;
+    const auto write = [&](int in, const gpt2::GenerateOptions& options) {
+        gpt2::KvCache cache = model.new_cache();
+        return gpt2::generate(model, cache, text.first(in), options);
     };
-    const Wait base = timed(input, once), more_out = timed(input, twice),
-               more_in = timed(2 * input, once);
+    const lab::Measured turns = lab.time([&] {
+        bases.push_back(write(input, once));
+        outs.push_back(write(input, twice));
+        ins.push_back(write(2 * input, once));
+    });
     // [double]
+    const lab::Writing base = lab::last_runs(std::move(bases), turns.runs),
+                       more_out = lab::last_runs(std::move(outs), turns.runs),
+                       more_in = lab::last_runs(std::move(ins), turns.runs);
 
-    const double column = more_out.writing.runs.back().seconds.back() / 64;
-    const auto show = [&](int in, int out, const Wait& wait) {
+    const double column = more_out.runs.back().seconds.back() / 64;
+    const auto show = [&](int in, int out, const lab::Writing& wait) {
         fmt::print("{:>5} in {:>4} out  {}\n", in, out,
-                   timeline(wait.writing.runs.back(), column));
+                   timeline(wait.runs.back(), column));
     };
     fmt::print("\n");
     show(input, output, base);
     show(input, 2 * output, more_out);
     show(2 * input, output, more_in);
 
+    const ledger::Engine& engine = lab.engine();
     std::vector<lab::Cells> waits;
-    const auto row = [&](const char* id, int in, int out, const Wait& wait) {
-        const lab::Writing& writing = wait.writing;
-        waits.push_back({double(in), double(out), writing.first_token().median,
-                         writing.total.median});
+    const auto row = [&](const char* id, int in, int out, const lab::Writing& wait) {
+        waits.push_back(
+            {double(in), double(out), wait.first_token().median, wait.total.median});
         lab.row(id, fmt::format("{} in, {} out", in, out), "s",
-                predict(wait.engine, in, out), writing.total);
+                predict(engine, in, out), wait.total);
     };
     row("wait", input, output, base);
     row("wait_double_output", input, 2 * output, more_out);
@@ -111,8 +112,8 @@ Wait double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
               "wait");
 
     // A longer answer is the short one, continued.
-    const std::vector<gpt2::Token>& brief = base.writing.runs.front().tokens;
-    const std::vector<gpt2::Token>& full = more_out.writing.runs.front().tokens;
+    const std::vector<gpt2::Token>& brief = base.runs.front().tokens;
+    const std::vector<gpt2::Token>& full = more_out.runs.front().tokens;
     lab.check("double_output_counts", "each answer has as many tokens as were asked",
               brief.size() == std::size_t(output) && full.size() == 2 * brief.size(),
               fmt::format("{} and {}", brief.size(), full.size()));
@@ -129,9 +130,8 @@ Wait double_it(lab::Experiment& lab, gpt2::Model& model, Tokens text,
 // surprised least, the quarter that surprised most, and compare their beats. The
 // ledger never asks which token it is: it predicts one beat for all.
 
-void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt, const Wait& base,
-          const gpt2::Sampler& sampler) {
-    const auto& [wait, engine] = base;
+void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
+          const lab::Writing& wait, const gpt2::Sampler& sampler) {
     const std::vector<gpt2::Token>& answer = wait.runs.front().tokens;
     std::vector<gpt2::Token> text(prompt.begin(), prompt.end());
     text.insert(text.end(), answer.begin(), answer.end());
@@ -151,6 +151,7 @@ void beat(lab::Experiment& lab, gpt2::Model& model, Tokens prompt, const Wait& b
     std::ranges::sort(order, {}, [&](int i) { return bits[i]; });
     // [surprise]
 
+    const ledger::Engine& engine = lab.engine();
     lab.row("first_token_wait", fmt::format("first token, behind {}", input), "s",
             engine.forward({.tokens = input, .past = 0, .rows = 1}),
             wait.first_token());
@@ -197,24 +198,35 @@ void context(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
     const ledger::Engine& engine = lab.engine();
     const gpt2::Config& config = model.config();
     bool agree = true;
+    std::vector<gpt2::KvCache> caches;
     for (const auto& [id, past] : places) {
-        // [context]
-        gpt2::KvCache cache = model.new_cache();
-        model.forward(text.first(past), cache, gpt2::Rows::none);
-        const std::size_t bytes = cache.bytes();
-        lab.look_at_memory();
-        const gpt2::Generation written =
-            gpt2::generate(model, cache, text.subspan(past, 1), {.max_tokens = few});
-        // [context]
+        caches.push_back(model.new_cache());
+        model.forward(text.first(past), caches.back(), gpt2::Rows::none);
+        agree &=
+            caches.back().bytes() ==
+            past * std::size_t(ledger::kv_bytes_per_token(config, lab.options().kv));
+    }
+    // [context]
+    std::vector<std::vector<gpt2::Generation>> written(std::size(places));
+    const lab::Measured turns = lab.time([&] {
+        for (std::size_t i = 0; i < std::size(places); ++i) {
+            gpt2::KvCache cache = caches[i].fork();
+            const Tokens next = text.subspan(places[i].second, 1);
+            written[i].push_back(
+                gpt2::generate(model, cache, next, {.max_tokens = few}));
+        }
+    });
+    // [context]
+    for (std::size_t i = 0; i < std::size(places); ++i) {
+        const auto& [id, past] = places[i];
         const ledger::Seconds predicted =
             engine.forward({.tokens = 1, .past = past + few / 2, .rows = 1});
-        const lab::Measured beat = lab::summarize(lab::beats(written));
+        const lab::Measured beat =
+            lab::last_runs(std::move(written[i]), turns.runs).beat();
         slope.push_back({double(past), predicted, beat.median});
         if (*id)  // three rows are enough to read
             lab.row(id, fmt::format("beat behind {}", lab::number(past)), "s",
                     predicted, beat);
-        agree &= bytes == past * std::size_t(ledger::kv_bytes_per_token(
-                                     config, lab.options().kv));
     }
     lab.exhibit("context", {"past", "predicted_seconds", "measured_seconds"}, slope);
     lab.ratio("context_slows",
@@ -240,28 +252,34 @@ void context(lab::Experiment& lab, gpt2::Model& model, Tokens text) {
 // not when the answer is done.
 
 void stream(lab::Experiment& lab, gpt2::Model& model, Tokens prompt,
-            const gpt2::GenerateOptions& options, const lab::Writing& silent) {
+            const gpt2::GenerateOptions& options) {
     // [stream]
     std::string screen;
-    gpt2::Generation streamed;
-    const lab::Measured total = lab.time([&] {
+    std::vector<gpt2::Generation> silent, streamed;
+    const lab::Measured turns = lab.time([&] {
+        gpt2::KvCache unseen = model.new_cache(), cache = model.new_cache();
+        silent.push_back(gpt2::generate(model, unseen, prompt, options));
         screen.clear();
         gpt2::StreamDecoder decoder(lab.tokenizer());
-        gpt2::KvCache cache = model.new_cache();
-        streamed = gpt2::generate(model, cache, prompt, options, [&](gpt2::Token t) {
-            screen += decoder.push(t);
-            return true;
-        });
+        streamed.push_back(
+            gpt2::generate(model, cache, prompt, options, [&](gpt2::Token t) {
+                screen += decoder.push(t);
+                return true;
+            }));
         screen += decoder.finish();
     });
     // [stream]
-    lab.row("wait_streamed", "the same answer, streamed", "s",
-            predict(lab.engine(), input, output), total);
-    lab.ratio("stream_total", "streamed over all at once", "wait_streamed", "wait");
+    const ledger::Seconds predicted = predict(lab.engine(), input, output);
     lab.check("stream_same", "streamed or not, the same tokens",
-              streamed.tokens == silent.runs.front().tokens);
+              streamed.back().tokens == silent.back().tokens);
     lab.check("stream_whole", "the streamed pieces join to the whole text",
-              screen == lab.tokenizer().decode(streamed.tokens));
+              screen == lab.tokenizer().decode(streamed.back().tokens));
+    lab.row("wait_silent", "the same answer, all at once", "s", predicted,
+            lab::last_runs(std::move(silent), turns.runs).total);
+    lab.row("wait_streamed", "the same answer, streamed", "s", predicted,
+            lab::last_runs(std::move(streamed), turns.runs).total);
+    lab.ratio("stream_total", "streamed over all at once", "wait_streamed",
+              "wait_silent");
 }
 
 void waiting(lab::Experiment& lab) {
@@ -278,17 +296,18 @@ void waiting(lab::Experiment& lab) {
 
     const ledger::Engine& engine = lab.engine();
     const ledger::Seconds once = predict(engine, input, output);
-    lab.expect({once, predict(engine, input, 2 * output),
-                predict(engine, 2 * input, output), once});
+    lab.expect({once + predict(engine, input, 2 * output) +
+                    predict(engine, 2 * input, output),
+                2 * once});
 
     // Drawn, not always the best: an answer with sure tokens and surprising ones.
     const gpt2::Sampler sampler(
         {.temperature = 1, .top_k = 40, .seed = lab.options().seed});
     const gpt2::GenerateOptions options{.max_tokens = output, .sampler = sampler};
-    const Wait base = double_it(lab, *model, text, options);
+    const lab::Writing base = double_it(lab, *model, text, options);
     beat(lab, *model, Tokens(text).first(input), base, sampler);
     context(lab, *model, text);
-    stream(lab, *model, Tokens(text).first(input), options, base.writing);
+    stream(lab, *model, Tokens(text).first(input), options);
     lab.headline("double_output");
 
     lab.keep(

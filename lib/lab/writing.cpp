@@ -22,16 +22,22 @@ Measured Writing::beat() const {
     return summarize(std::move(all));
 }
 
+Writing last_runs(std::vector<gpt2::Generation> runs, int n) {
+    runs.erase(runs.begin(), runs.end() - n);
+    std::vector<double> seconds;
+    for (const gpt2::Generation& run : runs) seconds.push_back(run.seconds.back());
+    return {summarize(std::move(seconds)), std::move(runs)};
+}
+
 Writing time_writing(Experiment& lab, gpt2::Model& model,
                      std::span<const gpt2::Token> prompt,
                      const gpt2::GenerateOptions& options) {
-    Writing writing;
-    writing.total = lab.time([&] {
+    std::vector<gpt2::Generation> runs;
+    const Measured all = lab.time([&] {
         gpt2::KvCache cache = model.new_cache();
-        writing.runs.push_back(gpt2::generate(model, cache, prompt, options));
+        runs.push_back(gpt2::generate(model, cache, prompt, options));
     });
-    writing.runs.erase(writing.runs.begin(), writing.runs.end() - writing.total.runs);
-    return writing;
+    return last_runs(std::move(runs), all.runs);
 }
 
 }  // namespace lab

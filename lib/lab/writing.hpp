@@ -21,6 +21,9 @@ struct Writing {
     Measured beat() const;         ///< over all beats of all runs; needs two tokens
 };
 
+/// The last `n` of these runs: a warm-up, where there was one, does not count.
+Writing last_runs(std::vector<gpt2::Generation> runs, int n);
+
 /// Reads a prompt into an empty cache and writes behind it, as often as the time allows
 /// (see Experiment::time). A warm-up, where there is one, does not count.
 /// @throws BadInput as gpt2::generate

@@ -11,9 +11,14 @@ TEST(Writing, BeatsLieBetweenTokens) {
 }
 
 TEST(Writing, SummarizesAllRuns) {
-    const lab::Writing writing{.total = {},
-                               .runs = {{.tokens = {1, 2}, .seconds = {4, 5}},
-                                        {.tokens = {1, 2}, .seconds = {2, 9}}}};
+    const lab::Writing writing = lab::last_runs({{.tokens = {1, 2}, .seconds = {7, 70}},
+                                                 {.tokens = {1, 2}, .seconds = {4, 5}},
+                                                 {.tokens = {1, 2}, .seconds = {2, 9}}},
+                                                2);
+    EXPECT_EQ(writing.runs.size(), 2u);
+    EXPECT_EQ(writing.total.min, 5);
+    EXPECT_EQ(writing.total.max, 9);
+    EXPECT_EQ(writing.total.runs, 2);
     EXPECT_EQ(writing.first_token().min, 2);
     EXPECT_EQ(writing.first_token().median, 3);
     EXPECT_EQ(writing.first_token().runs, 2);
