@@ -42,7 +42,7 @@ private:
 std::unique_ptr<Model> emulated(const Weights& weights, DType dtype = DType::f32,
                                 DType kv = DType::f32) {
 #ifdef __CUDACC__
-    return cuda::load(weights, dtype, kv);
+    return gpt2::cuda::load(weights, dtype, kv);
 #else
     return cuda::load_emulated(weights, dtype, kv);
 #endif
